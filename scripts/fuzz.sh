@@ -76,6 +76,12 @@ yaml | ini) # of the mobile server, the configuration alone
         ServerState)
     needs=MobileServer
     support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Configuration/*.swift) ;;
+delta-token) # of the mobile server, the token alone
+    level=-Onone
+    libraries=()
+    beneath=(ErrorCodes "${cryptography[@]}" SafeFiles Secrets EncryptedSQLite GRDB ServerState)
+    needs=ServerState
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Feeds/FeedToken.swift) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)

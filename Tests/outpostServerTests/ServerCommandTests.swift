@@ -22,7 +22,7 @@ struct ServerCommandTests {
             #expect(server.deviceAPI.hasSuffix("/m/v1/shop/"))
             #expect(server.signIn?.contains("/sign-in/first?code=") == true)
             let products = try await Command.curl("\(server.deviceAPI)d/shop/Products?$top=1&$count=true")
-            #expect(products.contains("Product 1") && products.contains("\"@count\":120"), "\(products)")
+            #expect(products.contains("Product 1") && products.contains("\"@odata.count\":120"), "\(products)")
             let document = try await Command.curl("\(server.root).well-known/outpost")
             #expect(document.contains("guest"), "\(document)")
             let metrics = try await Command.curl(server.metrics)

@@ -264,7 +264,7 @@ struct DestinationProxyTests {
         } _: { site, backEnd async throws in
             let long = String(repeating: "a", count: DestinationProxy.urlLimit)
             #expect(try await Wire.send("GET", site.url + long).status == 414)
-            let batch = String(repeating: "x", count: 32 << 20 + 1)
+            let batch = String(repeating: "x", count: Int(DestinationSite.uploadLimit) + 1)
             let answer = try await Wire.send(
                 "POST", site.url + "$batch", ["Content-Type": "multipart/mixed; boundary=b"], body: batch)
             #expect(answer.status == 413)

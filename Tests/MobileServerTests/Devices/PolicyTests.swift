@@ -176,6 +176,7 @@ import Testing
         "Values of a policy that do not fit are refused",
         arguments: [
             ("PasswordPolicy", #"{"MinLength":-1}"#), ("PasswordPolicy", #"{"Length":1}"#), ("Nonsense", "{}"),
+            ("Features", #"{"Switches":[{"Name":"a","IsEnabled":true,"Enabled":true}]}"#),
             ("Crash", #""yes""#), ("Log", "null"), ("Log", "{"),
         ])
     func invalid(name: String, body: String) throws {
@@ -183,6 +184,9 @@ import Testing
         #expect(throws: PolicyError.self) { try PolicySections.check(name, Array(body.utf8), shapes: shapes) }
         #expect(throws: Never.self) {
             try PolicySections.check("Log", Array(#"{"Level":"debug"}"#.utf8), shapes: shapes)
+            try PolicySections.check(
+                "Features", Array(#"{"Switches":[{"Name":"a","IsEnabled":true,"Parameters":[]}]}"#.utf8),
+                shapes: shapes)
         }
     }
 }

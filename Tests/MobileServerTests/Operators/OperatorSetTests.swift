@@ -31,7 +31,7 @@ import Testing
                 .get, "Registrations?$filter=UserName%20eq%20'ann'&$orderby=ID%20desc&$top=2&$count=true")
             #expect(filtered.status == 200)
             #expect(Self.values(filtered, "ID") == ["d3", "d2"])
-            #expect(filtered.json["@count"] as? Int == 3)
+            #expect(filtered.json["@odata.count"] as? Int == 3)
             let expanded = try await session.send(
                 .get, "Users?$expand=Registrations($select=ID)&$filter=Name%20eq%20'bob'")
             let bob = try #require((expanded.json["value"] as? [[String: Any]])?.first)

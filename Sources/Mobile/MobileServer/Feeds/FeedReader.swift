@@ -91,11 +91,12 @@ struct FeedReader: Sendable {
         }
         let now = page.feed
         guard now.key == definition.record.key else { throw DestinationFailure.gone("feed", query: definition.name) }
-        guard page.isWitnessKnown else { throw DestinationFailure.gone("fork", query: definition.name) }
-        // A delta needs all removals behind its position, in the snapshot of this page (`design-review.md` 5).
+        // A delta needs all removals behind its position, in the snapshot of this page (`design-review.md` 5). The tags
+        // below the floor went with the removals, so that this check is the first one.
         guard !place.isDelta || now.floor <= place.position else {
             throw DestinationFailure.gone("pruned", query: definition.name)
         }
+        guard page.isWitnessKnown else { throw DestinationFailure.gone("fork", query: definition.name) }
         let to = min(place.to ?? now.head, now.head)
         let seen = FeedWitness(head: now.head, tag: now.tag)
         let rows = page.rows.filter { $0.seq <= to }

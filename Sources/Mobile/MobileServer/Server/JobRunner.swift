@@ -67,7 +67,7 @@ actor JobRunner {
                 Set(workers.keys), limit: capacity - running.count, lease: times.lease, owner: owner)
             for job in jobs {
                 guard !isEnding else {
-                    _ = try await state.jobs.finish(job, .returned)
+                    _ = await finish(job, .returned)
                     continue
                 }
                 running[job.id] = Task { await self.run(job) }
@@ -109,10 +109,17 @@ actor JobRunner {
             outcome = .failed(reason: "\(error)", retryAfter: Self.delay(after: job.tries))
         }
         keeping.cancel()
-        if (try? await state.jobs.finish(job, outcome)) != true {
+        if await !finish(job, outcome) {
             logger.warning("the lease of a job was lost", metadata: ["kind": "\(job.kind.rawValue)"])
         }
         running[job.id] = nil
+    }
+
+    /// Writes an outcome, also from a task that is cancelled: the database would refuse to work for it.
+    ///
+    /// - Returns: Whether the job still belonged to this node.
+    private func finish(_ job: LeasedJob, _ outcome: JobOutcome) async -> Bool {
+        await Task { [state] in (try? await state.jobs.finish(job, outcome)) == true }.value
     }
 
     /// Returns a delay from 1 s to 15 min, with full jitter.
@@ -124,8 +131,11 @@ actor JobRunner {
     /// Claims no further jobs, and gives back those that do not end in time.
     func stop(within time: Duration) async {
         isEnding = true
-        loop?.cancel()
+        let ended = loop
         loop = nil
+        ended?.cancel()
+        // A claim that is under way either begins no job or gives it back.
+        await ended?.value
         let jobs = Array(running.values)
         let deadline = Task {
             try? await Task.sleep(for: time)

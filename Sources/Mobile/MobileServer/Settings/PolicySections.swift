@@ -147,7 +147,29 @@ struct PolicySections: Sendable {
     ///
     /// - Throws: ``PolicyError``.
     static func check(_ name: String, _ json: [UInt8], shapes: DeviceModel) throws(PolicyError) {
-        _ = try value(json, name, shapes: shapes)
+        let value = try value(json, name, shapes: shapes)
+        let given: ODataValue
+        do throws(JSONError) {
+            given = try ODataValue(json: json, type: .untyped("Edm.Untyped"), model: shapes.model)
+        } catch {
+            throw .malformed(name: name, detail: error.description)
+        }
+        if let unknown = unknownMember(of: given, read: value) { throw .unknownValue(name: name, value: unknown) }
+    }
+
+    /// Returns the first member that the shape of its object does not have; the reader of JSON skips such members.
+    private static func unknownMember(of given: ODataValue, read value: ODataValue) -> String? {
+        switch (given, value) {
+        case (.complex(let given), .complex(let entity)):
+            for (name, member) in given.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+                guard let read = entity[name] else { return name }
+                if let unknown = unknownMember(of: member, read: read) { return unknown }
+            }
+            return nil
+        case (.collection(let given), .collection(let values)):
+            return zip(given, values).lazy.compactMap { unknownMember(of: $0, read: $1) }.first
+        default: return nil
+        }
     }
 
     private static func value(
@@ -170,7 +192,6 @@ struct PolicySections: Sendable {
         }
         guard !value.isNull else { throw .malformed(name: name, detail: "null is no policy") }
         if case .complex(let entity) = value {
-            if let unknown = entity.dynamicProperties.keys.min() { throw .unknownValue(name: name, value: unknown) }
             for property in entity.shape.properties {
                 if case .integer(let number)? = entity[property.name], number < 0 {
                     throw .negative(name: name, value: property.name)

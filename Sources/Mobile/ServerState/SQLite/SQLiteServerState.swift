@@ -115,7 +115,7 @@ public final class SQLiteServerState: ServerState {
         let steps = SQLiteSchema.steps.filter { $0.version > from }
         let report = MigrationReport(from: from, to: SQLiteSchema.version, steps: steps.map(\.name))
         guard !dryRun else { return report }
-        let (moment, build) = (clock(), build)
+        let (moment, build, nonce) = (clock(), build, Self.newNonce())
         for step in steps {
             for (file, text) in [(feedsFile, step.feeds), (stateFile, step.state)] {
                 try await file.write { database in
@@ -127,10 +127,14 @@ public final class SQLiteServerState: ServerState {
                     if step.version == 1 {
                         try database.execute(
                             sql: "insert into cluster (id, incarnation, began_at, nonce) values (1, 1, ?, ?)",
-                            arguments: [moment.rawValue, Data()])
+                            arguments: [moment.rawValue, nonce])
                     }
                 }
             }
+        }
+        // A folder that has a number already had other files before: the next start begins a new incarnation.
+        if from == 0, let folder, !FileManager.default.fileExists(atPath: folder + "/" + Self.nonceFileName) {
+            try Self.write(nonce, to: folder)
         }
         return report
     }
@@ -195,18 +199,22 @@ public final class SQLiteServerState: ServerState {
         )
         let isFork = feeds != state || (beside ?? state) != state || numbers.0 != numbers.1
         if isFork { _ = try await beginIncarnation() }
-        let nonce = Data((0..<16).map { _ in UInt8.random(in: 0...255) })
+        let nonce = Self.newNonce()
         for file in [feedsFile, stateFile] {
             try await file.write { try $0.execute(sql: "update cluster set nonce = ?", arguments: [nonce]) }
         }
-        if let folder {
-            do {
-                try nonce.write(to: URL(fileURLWithPath: folder + "/" + Self.nonceFileName), options: .atomic)
-            } catch {
-                throw .unavailable(reason: "\(folder)/\(Self.nonceFileName) cannot be written")
-            }
-        }
+        if let folder { try Self.write(nonce, to: folder) }
         return isFork
+    }
+
+    private static func newNonce() -> Data { Data((0..<16).map { _ in UInt8.random(in: 0...255) }) }
+
+    private static func write(_ nonce: Data, to folder: String) throws(ServerStateError) {
+        do {
+            try nonce.write(to: URL(fileURLWithPath: folder + "/" + nonceFileName), options: .atomic)
+        } catch {
+            throw .unavailable(reason: "\(folder)/\(nonceFileName) cannot be written")
+        }
     }
 
     private static func nonce(in database: Database) throws -> Data {
