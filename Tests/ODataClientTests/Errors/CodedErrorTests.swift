@@ -35,7 +35,8 @@ import Testing
         OTLPError.self, OfflineError.self, PasswordHashError.self, PayloadError.self, PersistenceError.self,
         QueryError.self,
         SearchError.self,
-        SecretError.self, SecureStorageError.self, SelectionError.self, ServerStartError.self, ServiceUnavailable.self, StoreError.self,
+        SecretError.self, SecureStorageError.self, SelectionError.self, ServerStartError.self, ServiceUnavailable.self,
+        StoreError.self,
         StoredLogError.self, StoredValueError.self, TransferQueueError.self, TransportConfigurationError.self,
         TransportError.self, UserSwitchError.self, XMLPayloadError.self, XMLTreeError.self,
     ]
