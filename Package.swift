@@ -105,7 +105,23 @@ let yams = server("Yams", "Yams")
 
 /// Libraries that only this package uses.
 let inner: [Target] = [
-    library("SafeFiles", floor: 1, group: "Ground")
+    library("SafeFiles", floor: 1, group: "Ground"),
+
+    library(
+        "ServerState", floor: 4, group: "Mobile",
+        ["EncryptedSQLite", "ErrorCodes", "SafeFiles", "Secrets", crypto, grdb]),
+    library("ServerStateConformance", floor: 5, group: "Mobile", ["ErrorCodes", "Secrets", "ServerState"]),
+    library(
+        "MobileProtocol", floor: 6, group: "Mobile",
+        ["ErrorCodes", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService", httpTypes]),
+    library(
+        "MobileServer", floor: 7, group: "Mobile",
+        [
+            "CZlib", "ErrorCodes", "MobileProtocol", "ODataClient", "ODataFormat", "ODataHTTP", "ODataModel",
+            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles",
+            "Secrets", "ServerMetrics", "ServerState", "Supportability", asn1, crypto, cryptoExtras, httpTypes, jwtKit,
+            logging, metrics, nioCore, nioSSL, tracing, x509, yams,
+        ]),
 ]
 
 /// Libraries that are products.
@@ -179,22 +195,6 @@ let libraries: [Target] = [
         "ObjectAPI", floor: 7, group: "Objects",
         [
             "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
-        ]),
-
-    library(
-        "ServerState", floor: 4, group: "Mobile",
-        ["EncryptedSQLite", "ErrorCodes", "SafeFiles", "Secrets", crypto, grdb]),
-    library("ServerStateConformance", floor: 5, group: "Mobile", ["ErrorCodes", "Secrets", "ServerState"]),
-    library(
-        "MobileProtocol", floor: 6, group: "Mobile",
-        ["ErrorCodes", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService", httpTypes]),
-    library(
-        "MobileServer", floor: 7, group: "Mobile",
-        [
-            "CZlib", "ErrorCodes", "MobileProtocol", "ODataClient", "ODataFormat", "ODataHTTP", "ODataModel",
-            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles",
-            "Secrets", "ServerMetrics", "ServerState", "Supportability", asn1, crypto, cryptoExtras, httpTypes, jwtKit,
-            logging, metrics, nioCore, nioSSL, tracing, x509, yams,
         ]),
 
     library(

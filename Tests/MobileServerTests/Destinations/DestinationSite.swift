@@ -86,9 +86,16 @@ final class DestinationSite: Sendable {
         let services = services
         let box = CallerBox()
         let mount = Mount(path: "/m/v1/", authentication: .byHandler) { request, body, context in
-            guard let application = try? await services.applications.application(named: "shop"),
-                let (credentials, principal) = box.read()
-            else { return (HTTPResponse(status: .internalServerError), ByteStream([])) }
+            let application: ActiveApplication?
+            do {
+                application = try await services.applications.application(named: "shop")
+            } catch {
+                // The text of the error stands in the failure of the test.
+                return (HTTPResponse(status: .internalServerError), ByteStream(Array("\(error)".utf8)))
+            }
+            guard let application, let (credentials, principal) = box.read() else {
+                return (HTTPResponse(status: .internalServerError), ByteStream([]))
+            }
             let user = UserRecord(
                 id: 1, application: application.record.id, issuer: "basic:test", subject: principal.name,
                 name: principal.name, isLocked: false, change: 0, createdAt: .current())

@@ -101,8 +101,12 @@ enum LabLimits {
 
 final class LabClock: Sendable {
     private let offset = Mutex(Duration.zero)
+    private let stopped: ServerInstant?
 
-    var now: ServerInstant { ServerInstant.current() + offset.withLock { $0 } }
+    /// - Parameter stands: whether only ``advance(by:)`` moves the time, so that a slow machine changes nothing.
+    init(stands: Bool = false) { stopped = stands ? ServerInstant.current() : nil }
+
+    var now: ServerInstant { (stopped ?? ServerInstant.current()) + offset.withLock { $0 } }
 
     func advance(by time: Duration) { offset.withLock { $0 += time } }
 }

@@ -80,6 +80,9 @@ import X509
         for position in request.indices {
             var changed = request
             changed[position] ^= 1
+            // The number of unused bits in front of the signature may be one if the last bit is zero.
+            let isUnusedBits = position > 1 && request[position - 2] == 3 && request[position] == 0
+            if isUnusedBits, (try? CertificateRequest(changed)) != nil { continue }
             #expect(throws: CertificateRequestError.self, "byte \(position)") { try CertificateRequest(changed) }
         }
     }

@@ -20,7 +20,7 @@ final class OperatorLab: Sendable {
     private let clock: LabClock
 
     init(_ configure: (inout ServerConfiguration) -> Void = { _ in }) async throws {
-        let clock = LabClock()
+        let clock = LabClock(stands: true)
         self.clock = clock
         state = try SQLiteServerState.inMemory(keys: keys, clock: { clock.now })
         _ = try await state.migrate(dryRun: false)

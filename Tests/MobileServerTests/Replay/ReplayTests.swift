@@ -41,7 +41,8 @@ struct ReplayTests {
             let again = try await Wire.send("POST", lossy + "Products", sent, body: body)
             #expect(again.status == 201)
             #expect(again.field("Repeatability-Result") == "accepted")
-            #expect(again.field("Location") == site.url + "Products(50)")
+            // The stored answer is that of the first request, whose host the proxy passed on.
+            #expect(again.field("Location") == lossy + "Products(50)")
             #expect(again.json["Name"] as? String == "Once")
             #expect(backEnd.requests.count { $0.hasPrefix("POST") } == 1)
             try await proxy.stop()

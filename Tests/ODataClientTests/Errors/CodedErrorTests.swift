@@ -35,16 +35,23 @@ import Testing
         OTLPError.self, OfflineError.self, PasswordHashError.self, PayloadError.self, PersistenceError.self,
         QueryError.self,
         SearchError.self,
-        SecretError.self, SecureStorageError.self, ServerStartError.self, ServiceUnavailable.self, StoreError.self,
+        SecretError.self, SecureStorageError.self, SelectionError.self, ServerStartError.self, ServiceUnavailable.self,
+        StoreError.self,
         StoredLogError.self, StoredValueError.self, TransferQueueError.self, TransportConfigurationError.self,
         TransportError.self, UserSwitchError.self, XMLPayloadError.self, XMLTreeError.self,
     ]
 
-    /// `ConformanceFailure` is meant for developers of transports, not for users of an app.
-    private static let exceptions: Set = ["ConformanceFailure"]
+    /// These are meant for developers of transports and of drivers of the server's state, not for users of an app.
+    private static let exceptions: Set = ["ConformanceFailure", "ServerStateViolation"]
 
     /// The errors of the Object API have a code, as its own tests show.
     private static let objects: Set = ["ObjectError"]
+
+    /// The errors of the mobile server have a code, as `ServerErrorTests` shows.
+    private static let server: Set = [
+        "CertificateRequestError", "ConfigurationError", "DestinationCredentialsError", "DeviceProofError",
+        "FeedCommandError", "SecretResolverError", "ServerFolderError", "ServerKeyError", "ServerStateError",
+    ]
 
     private static func sources() throws -> [String] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -68,7 +75,7 @@ import Testing
                 found.insert(String(match.1))
             }
         }
-        let known = Set(Self.types.map { String(describing: $0) }).union(Self.objects)
+        let known = Set(Self.types.map { String(describing: $0) }).union(Self.objects).union(Self.server)
         #expect(found.subtracting(known) == Self.exceptions, "without a code, or not listed in this test")
         #expect(known.subtracting(found).isEmpty)
         for type in Self.types { #expect(type is any CodedError.Type, "\(type) has no code") }
