@@ -53,9 +53,11 @@ struct CrashTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// Starts the server so that it dies at a point; gives the URL of the destination to a function.
+    /// Starts the server so that it dies at a point; gives the URL of the destination to a function. A process that
+    /// neither dies nor ends within the limit is killed, and the test fails.
     private func run(
-        _ tool: ServerTool, dyingAt point: String?, _ body: (String) async throws -> Void
+        _ tool: ServerTool, dyingAt point: String?, limit: Duration = .seconds(30),
+        _ body: (String) async throws -> Void
     ) async throws -> Int32 {
         let (process, output, errors) = tool.process([
             "run", "--data", tool.data, "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0",
@@ -63,18 +65,32 @@ struct CrashTests {
         ])
         if let point { process.environment?["OUTPOST_CRASH_AT"] = point }
         try process.run()
-        async let rest = ServerTool.text(errors)
-        var text = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
-            text += byte
-            if text.suffix(2) == Data("}\n".utf8) { break }
+        let identifier = process.processIdentifier
+        let isLate = Mutex(false)
+        let limiter = Task {
+            try await Task.sleep(for: limit)
+            isLate.withLock { $0 = true }
+            kill(identifier, SIGKILL)
         }
-        let report = (try? JSONSerialization.jsonObject(with: text)) as? [String: Any] ?? [:]
-        let device = try #require(report["deviceAPI"] as? String, "\(String(decoding: text, as: UTF8.self))")
-        try await body(device + (device.hasSuffix("/m/v1/") ? "" : "../") + "crash/d/back/")
+        async let rest = ServerTool.text(errors)
+        let text = await ServerTool.document(of: output)
+        do {
+            let report = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
+            let device = try #require(report["deviceAPI"] as? String, "\(text)")
+            try await body(device + (device.hasSuffix("/m/v1/") ? "" : "../") + "crash/d/back/")
+        } catch {
+            kill(identifier, SIGKILL)
+            limiter.cancel()
+            _ = await rest
+            throw error
+        }
         if point == nil { process.terminate() }
+        // The end of the output is the end of the process.
+        let log = await rest
+        limiter.cancel()
         process.waitUntilExit()
-        _ = await rest
+        let wasKilled = isLate.withLock { $0 }
+        #expect(!wasKilled, "the process went on for \(limit): \(log)")
         return process.terminationStatus
     }
 
@@ -98,7 +114,8 @@ struct CrashTests {
                     query: Items
                     visibility: shared
             """, to: "crash.yaml")
-        try await tool.done("init")
+        let made = try await tool.run("init", tool.data)
+        #expect(made.code == 0, "\(made.errors)")
         try await tool.done("app", "import", "crash", file, "--activate")
         return tool
     }
@@ -111,10 +128,15 @@ struct CrashTests {
         for (name, value) in fields {
             if let name = HTTPField.Name(name) { request.headerFields[name] = value }
         }
-        let (response, stream) = try await transport.send(request, body: body.map { ByteStream(Array($0.utf8)) })
-        let bytes = try await stream.collect(limit: 1 << 20)
-        try await transport.shutdown()
-        return (response.status.code, String(decoding: bytes, as: UTF8.self))
+        do {
+            let (response, stream) = try await transport.send(request, body: body.map { ByteStream(Array($0.utf8)) })
+            let bytes = try await stream.collect(limit: 1 << 20)
+            try await transport.shutdown()
+            return (response.status.code, String(decoding: bytes, as: UTF8.self))
+        } catch {
+            try await transport.shutdown()
+            throw error
+        }
     }
 
     @Test(
@@ -138,7 +160,7 @@ struct CrashTests {
         }
         #expect(ended == SIGKILL)
         #expect(backEnd.made == made)
-        _ = try await run(tool, dyingAt: nil) { url in
+        _ = try await run(tool, dyingAt: nil, limit: .seconds(60)) { url in
             var answer = (status: 503, text: "")
             // Until the lease of the dead node ends, the request counts as under way.
             for _ in 0..<4 where answer.status == 503 {
@@ -162,7 +184,7 @@ struct CrashTests {
             await #expect(throws: (any Error).self) { _ = try await send("GET", url + "Items", tracking) }
         }
         #expect(ended == SIGKILL)
-        _ = try await run(tool, dyingAt: nil) { url in
+        _ = try await run(tool, dyingAt: nil, limit: .seconds(90)) { url in
             var answer = (status: 503, text: "")
             // The lease of the dead node lasts 30 seconds.
             for _ in 0..<5 where answer.status == 503 { answer = try await send("GET", url + "Items", tracking) }

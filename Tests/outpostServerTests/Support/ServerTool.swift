@@ -137,7 +137,7 @@ final class ServerTool: Sendable {
     }
 
     /// Reads one JSON document.
-    private static func document(of pipe: Pipe) async -> String {
+    static func document(of pipe: Pipe) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var text = Data()
