@@ -132,25 +132,6 @@ struct RealClientTests {
         """
 }
 
-/// A Python environment with pyodata from PyPI, created for the tests.
-private enum Pyodata {
-    static let python: String? = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-pyodata").path
-        let python = "\(folder)/bin/python"
-        func succeeds(_ command: String) -> Bool {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "\(command) >/dev/null 2>&1"]
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
-        if succeeds("\(python) -c 'import pyodata, requests'") { return python }
-        let isMade = succeeds("python3 -m venv \(folder)")
-        return isMade && succeeds("timeout 120 \(folder)/bin/pip install pyodata requests") ? python : nil
-    }()
-}
-
 /// Programs on this machine.
 private enum Program {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -88,7 +88,7 @@ struct CrashTests {
         // The end of the output is the end of the process.
         let log = await rest
         limiter.cancel()
-        process.waitUntilExit()
+        await ServerTool.end(of: process)
         let wasKilled = isLate.withLock { $0 }
         #expect(!wasKilled, "the process went on for \(limit): \(log)")
         return process.terminationStatus

@@ -155,7 +155,7 @@ struct ServerCommandTests {
         let (process, _, errors) = tool.process(["device", "wipe", "shop"] + ids + ["--yes", "--data", tool.data])
         try process.run()
         let text = await ServerTool.text(errors)
-        process.waitUntilExit()
+        await ServerTool.end(of: process)
         #expect(process.terminationStatus == 1 && text.contains("second operator"))
         let unknown = try await tool.run("device", "lock", "shop", "nobody", "--data", tool.data)
         #expect(unknown.code == 1 && unknown.errors.contains("nobody"))
@@ -178,7 +178,7 @@ struct ServerCommandTests {
             let (process, output, _) = tool.process(command + ["--help"])
             try process.run()
             let text = await ServerTool.text(output)
-            process.waitUntilExit()
+            await ServerTool.end(of: process)
             #expect(process.terminationStatus == 0 && text.contains("EXAMPLE") && text.contains("--json"), "\(command)")
         }
         let wrong = try await tool.run("serve")

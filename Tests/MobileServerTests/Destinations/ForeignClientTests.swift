@@ -29,9 +29,9 @@ struct ForeignClientTests {
 
     @Test(
         "pyodata works with a back end of OData 2.0",
-        .enabled(if: Self.python != nil, "pyodata cannot be installed here"))
+        .enabled(if: Pyodata.python != nil, "pyodata cannot be installed here"))
     func pyodata() async throws {
-        let python = try #require(Self.python)
+        let python = try #require(Pyodata.python)
         try await ShopBackEnd.run(isV2: true) { site, _ in
             let outcome = try await Command.run([python, "-c", Self.script, site.url], includesErrors: true)
             #expect(outcome.status == 0, "\(outcome.output)")
@@ -64,24 +64,6 @@ struct ForeignClientTests {
         products.delete_entity(4).execute()
         print("ok")
         """
-
-    /// A Python with pyodata, if it can be installed.
-    private static let python: String? = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-pyodata").path
-        let python = "\(folder)/bin/python3"
-        func succeeds(_ command: String) -> Bool {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "(\(command)) >/dev/null 2>&1"]
-            do { try process.run() } catch { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
-        if succeeds("\(python) -c 'import pyodata, requests'") { return python }
-        let isMade =
-            succeeds("python3 -m venv \(folder)") && succeeds("timeout 120 \(folder)/bin/pip install pyodata requests")
-        return isMade ? python : nil
-    }()
 
     @Test("outpost clone works with a token file, and receives delta links")
     func clone() async throws {

@@ -80,7 +80,7 @@ final class ServerTool: Sendable {
         async let errorText = Self.text(errors)
         try process.run()
         let (out, err) = await (outputText, errorText)
-        process.waitUntilExit()
+        await Self.end(of: process)
         return Result(code: process.terminationStatus, output: out, errors: err)
     }
 
@@ -92,9 +92,19 @@ final class ServerTool: Sendable {
         async let errorText = Self.text(errors)
         try process.run()
         let (out, err) = await (outputText, errorText)
-        process.waitUntilExit()
+        await Self.end(of: process)
         #expect(process.terminationStatus == 0, "\(arguments): \(out)\(err)")
         return Result(code: process.terminationStatus, output: out, errors: err)
+    }
+
+    /// Waits for the end of a process, without blocking the threads that the tasks of this process need.
+    static func end(of process: Process) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                process.waitUntilExit()
+                continuation.resume()
+            }
+        }
     }
 
     static func text(_ pipe: Pipe) async -> String {
@@ -122,12 +132,12 @@ final class ServerTool: Sendable {
             try await body(running)
         } catch {
             process.terminate()
-            process.waitUntilExit()
+            await Self.end(of: process)
             _ = await errorText
             throw error
         }
         process.terminate()
-        process.waitUntilExit()
+        await Self.end(of: process)
         _ = await errorText
         #expect(process.terminationStatus == 0)
     }
