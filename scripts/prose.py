@@ -47,7 +47,8 @@ EXAMPLE = re.compile(r"\bEXAMPLES?\n.*?(?=\n\s*\n|\Z)", re.S)
 NAMES = re.compile(r"[a-z\s-]+")
 NAMED = re.compile(r"@(Test|Suite)\(")
 FUNCTION = re.compile(r"\bfunc `([^`]+)`")
-HELP = re.compile(r"\b(?:abstract|discussion|help|usage)\s*:|\bArgumentHelp\(")
+HELP = re.compile(
+    r"\b(?:abstract|discussion|help|usage)\s*:(?:\s*translated\(\s*(?:paragraphs:)?|\s*\.text\()?|\bArgumentHelp\(")
 ERROR = re.compile(
     r"\b(?:struct|enum|class|extension)\s+[\w.]+\s*:[^{\n]*\b(?:Error|CodedError|LocalizedError)\b[^{\n]*\{"
     r"|\bextension\s+[\w.]*(?:Error|Failure|Refusal)\b[^{\n]*\{")

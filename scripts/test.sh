@@ -30,6 +30,8 @@ fi
 
 # All at once, tests would hold thousands of files open, more than Foundation's Process can look through.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
+# Tests compare English texts of the tool.
+export OUTPOST_LANGUAGE=en
 
 run() { # run ARGUMENTS…: one process of tests; there are no XCTest tests
     local status=0
@@ -46,7 +48,7 @@ if [ $# -gt 0 ]; then
     run "$@"
 else
     # Two runs: tests that compute keep all threads of a test process busy for seconds, and those of the wire measure time.
-    wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|outpostTests)'
+    wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|MobileServerTests|outpostServerTests|outpostTests)'
     run --skip "$wire"
     run --filter "$wire"
 fi

@@ -56,7 +56,7 @@ struct LogTests {
         #expect(!log.contains(".swift"), "\(log)")
     }
 
-    @Test("It is exported as text with its header, cleaned up by level, and cleared; on disk it is encrypted")
+    @Test("The encrypted log is exported as text, reduced by level and cleared")
     func export() async throws {
         let site = try Site()
         let tool = site.tool

@@ -41,7 +41,7 @@ struct NewcomerQueryTests {
         ("Orders where Freight gt 5", ["Write Orders?$filter= for where."]),
     ]
 
-    @Test("Each is answered, or refused with the words of OData")
+    @Test("A query in everyday notation is answered, or refused with the OData notation")
     func table() async throws {
         let site = try Site()
         try await site.serve()

@@ -36,7 +36,7 @@ struct ProgressTests {
 
     @Test("A remaining time is rough", arguments: [(0.2, "1 s"), (59, "59 s"), (150, "3 min"), (9000, "3 h")])
     func duration(seconds: Double, text: String) {
-        let shown = TransferProgress.duration(seconds)
+        let shown = TransferProgress.duration(seconds).description
         #expect(shown == text || seconds == 150 && shown == "2 min")
     }
 
@@ -73,7 +73,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("In a pipe nothing of the progress is written")
+    @Test("Progress is not written into a pipe")
     func piped() async throws {
         let site = try Site()
         let service = PagedService(pages: 3, rows: 50, delay: .milliseconds(600))

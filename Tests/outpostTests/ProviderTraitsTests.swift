@@ -92,7 +92,7 @@ struct ProviderTraitsTests {
         }
     }
 
-    @Test("Stores that are read together are a service that cannot be changed")
+    @Test("Several stores that are read together refuse changes")
     func attached() async throws {
         try await withStore { store in
             let attached = try await AttachedStores.open(["rows": store])

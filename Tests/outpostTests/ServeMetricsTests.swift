@@ -8,7 +8,7 @@ import Testing
         try await Command.curl(["--output", "/dev/null", "--write-out", "%{http_code}"] + arguments)
     }
 
-    @Test("--metrics serves Prometheus metrics, to this machine only")
+    @Test("--metrics serves Prometheus metrics to this machine only")
     func metrics() async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--metrics")
@@ -24,14 +24,14 @@ import Testing
         #expect(try await status("--header", "X-Forwarded-For: 192.0.2.1", site.url + "metrics") == "403")
     }
 
-    @Test("without --metrics the path belongs to the service")
+    @Test("Without --metrics, /metrics is an address of the service")
     func off() async throws {
         let site = try Site()
         try await site.serve()
         #expect(try await status(site.url + "metrics") == "404")
     }
 
-    @Test("--metrics-token asks every caller for the token, which opens nothing else")
+    @Test("--metrics-token requires a token, which does not admit callers to the data")
     func token() async throws {
         let site = try Site()
         let (file, token) = (site.path("token"), String(repeating: "7f", count: 32))
@@ -45,7 +45,8 @@ import Testing
         #expect(try await status("--header", "Authorization: Bearer \(token)", site.url + "Customers") == "401")
     }
 
-    @Test("a short token, an entity set of the name, and a proxy without a token are refused before the start")
+    @Test(
+        "serve refuses a short metrics token, an entity set named metrics, and metrics behind a proxy without a token")
     func refusals() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE metrics (ID INTEGER PRIMARY KEY)", in: site.database)
@@ -66,7 +67,7 @@ import Testing
         #expect(result.code == 2 && result.errors.contains("16 characters"), "\(result.errors)")
     }
 
-    @Test("the service is alive, started and ready; once its data cannot be read, it is alive and not ready")
+    @Test("A service that cannot read its data stays alive but is not ready")
     func health() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE T (ID INTEGER PRIMARY KEY); INSERT INTO T VALUES (1)", in: site.database)
@@ -82,7 +83,7 @@ import Testing
         #expect(try await status(site.url + "startupz") == "200")
     }
 
-    @Test("a row of a table with the name of a probe comes first")
+    @Test("A table named like a health probe is served in place of the probe")
     func names() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE readyz (ID INTEGER PRIMARY KEY)", in: site.database)
@@ -91,7 +92,7 @@ import Testing
         #expect(try await Command.curl(site.url + "livez") == #"{"status":"pass"}"#)
     }
 
-    @Test("--log names the address and the user")
+    @Test("--log writes the address and user of each request")
     func log() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "secret"])

@@ -2,9 +2,9 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-@Suite("Commands that ask a clone by the functions of the store")
+@Suite("Queries of a clone with the functions of the store")
 struct StateFunctionCommandTests {
-    @Test("isLocal and entityExists work in every condition, also through a served clone")
+    @Test("isLocal and entityExists work in every filter, also through a served clone")
     func everywhere() async throws {
         let site = try Site()
         let tool = site.tool

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("The main job on the command line")
+@Suite("A service is cloned, changed offline and synchronized from the terminal")
 struct StoryTests {
-    @Test("serve, clone, work offline, push, pull")
+    @Test("A served database is cloned, changed offline, pushed and pulled")
     func story() async throws {
         let site = try Site()
         let tool = site.tool
@@ -92,7 +92,7 @@ struct StoryTests {
         #expect(try await tool.run("query", clone, "Products(1)/UnitPrice").output == "20\n")
     }
 
-    @Test("a query is explained, and uses the index that was made for it")
+    @Test("query --explain shows that a query uses a new index")
     func explain() async throws {
         let site = try Site()
         try await site.serve()
@@ -113,7 +113,7 @@ struct StoryTests {
         #expect(try await site.tool.run("index", clone, "Orders", "Nothing").code == 1)
     }
 
-    @Test("a clone is a service too")
+    @Test("A clone can be served like a database")
     func serveClone() async throws {
         let site = try Site()
         try await site.serve()
@@ -128,7 +128,7 @@ struct StoryTests {
         #expect(try await site.tool.run("query", second, "Orders/$count").output == "200\n")
     }
 
-    @Test("a part of a service by queries, with a key file")
+    @Test("A clone of two queries opens with its key file")
     func queries() async throws {
         let site = try Site()
         try await site.serve()

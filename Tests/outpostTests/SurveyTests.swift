@@ -87,7 +87,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("Slow work reports each second at a terminal, and nothing in a pipe")
+    @Test("Slow work shows progress each second at a terminal and nothing in a pipe")
     func progress() async throws {
         let site = try Site()
         let service = ThingService(thinking: .milliseconds(2500))

@@ -13,7 +13,7 @@ struct TableTests {
         ])
     func cells(text: String, cells: Int) { #expect(text.cells == cells) }
 
-    @Test("A text is cut between characters, and never longer than its room")
+    @Test("A text that is too long is cut between two characters")
     func cut() {
         #expect("日本語".cut(toCells: 6) == "日本語")
         #expect("日本語".cut(toCells: 5) == "日本…")
@@ -95,7 +95,7 @@ struct TableTests {
         #expect(piped.output.split(separator: "\n").first?.contains("Freight") == true, "\(piped.output)")
     }
 
-    @Test("A large result is written from its first rows on")
+    @Test("The first rows of a large result are written before the last ones are read")
     func streams() async throws {
         let site = try Site()
         let rows = (1...5000).map { "(\($0), 'row \($0)')" }.joined(separator: ",")

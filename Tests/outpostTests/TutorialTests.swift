@@ -39,7 +39,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("Commands are read in their order, and output belongs to the commands before it")
+    @Test("A shell session is read as commands with their output")
     func reading() {
         let page = DocumentationPage(
             """

@@ -37,7 +37,7 @@ struct Failure: Error {
         let code = Outpost.exitCode(for: error)
         guard error is any CleanFailure || !isParserError(error) else {
             if code == .success {
-                Terminal.write(Array("\(Outpost.fullMessage(for: error))\n".utf8), isDocument: true)
+                Terminal.write(Array("\(ParserText.text(Outpost.fullMessage(for: error)))\n".utf8), isDocument: true)
                 exit(0)
             }
             let misuse = Misuse(error, arguments: Array(CommandLine.arguments.dropFirst()))
@@ -59,7 +59,8 @@ struct Failure: Error {
     }
 
     private static func show(_ message: TerminalText, advice: TerminalText?) {
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(message)")
+        let label: TerminalText = "error:"
+        Terminal.error("\(Terminal.red(label, on: .error)) \(message)")
         if let advice { Terminal.error(advice) }
     }
 
@@ -78,16 +79,6 @@ struct Failure: Error {
         self.cause = cause
     }
 
-    /// Creates a failure from texts that may contain foreign text.
-    ///
-    /// - Parameters:
-    ///   - message: the message, which is put on one line.
-    ///   - advice: the advice, which is put on one line.
-    @_disfavoredOverload
-    init(message: String, advice: String? = nil, status: ExitStatus = .failed, cause: (any Error)? = nil) {
-        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status, cause: cause)
-    }
-
     /// Describes an error of a library.
     ///
     /// - Parameter subject: the subject of the command that failed.
@@ -104,18 +95,20 @@ struct Failure: Error {
             let advice: TerminalText =
                 switch error {
                 case .changesWait:
-                    "Send them first: outpost hand-over \(directory) NAME --pending push\n"
-                        + "Or give them up: outpost hand-over \(directory) NAME --pending discard"
+                    """
+                    Send them first: outpost hand-over \(directory) NAME --pending push
+                    Or give them up: outpost hand-over \(directory) NAME --pending discard
+                    """
                 case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
                 case .uploadFailed: "See what was refused: outpost changes \(directory) --failed"
                 }
-            self.init(message: TerminalText(error.description), advice: advice)
+            self.init(message: TerminalText(Self.words(of: error)), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
-        case let error as CSDLError: self.init(message: error.description)
+        case let error as CSDLError: self.init(message: TerminalText(Self.words(of: error)))
         case let error as ODataError:
             // A clone answers without HTTP, so the status of its errors means nothing to a person.
-            let message = subject.service == nil ? error.message : error.description
+            let message = subject.service == nil ? LibraryText.text(error.message) : Self.words(of: error)
             self.init(message: TerminalText(message), advice: Self.advice(for: error, of: subject))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
@@ -124,17 +117,34 @@ struct Failure: Error {
         case let error as SecretError: self.init(secret: error)
         case let error as any CodedError:
             let diagnosis = ErrorDiagnosis(error)
-            self.init(message: "\(error)", advice: TerminalText(diagnosis.recoveryHint(locale: "en")))
-        case let error as any CustomStringConvertible: self.init(message: error.description)
-        default: self.init(message: error.systemReason)
+            self.init(
+                message: TerminalText(Self.words(of: error)),
+                advice: TerminalText(diagnosis.recoveryHint(locale: Language.current.rawValue)))
+        case let error as any CustomStringConvertible: self.init(message: TerminalText(error.description))
+        default: self.init(message: TerminalText(error.systemReason))
         }
         advice = advice.map(subject.filled)
         if !(error is Failure) { cause = error }
     }
 
+    /// Returns the description of an error in the language of the person. The English one stands at the error.
+    static func words(of error: any Error) -> String {
+        guard Language.current == .german else { return "\(error)" }
+        let words = ErrorMessages.standard.message(for: error, locale: Language.german.rawValue)
+        // The reason of the system stands at the end.
+        guard let reason = GermanTexts.system.first(where: { words.hasSuffix(": " + $0.key) }) else { return words }
+        return words.dropLast(reason.key.count) + reason.value
+    }
+
+    /// Returns the description of an error as a sentence.
+    private static func sentence(_ error: any Error) -> TerminalText {
+        let words = words(of: error)
+        return TerminalText(words.hasSuffix(".") ? words : words + ".")
+    }
+
     /// Shows the query with a mark under the wrong place.
     private init(query error: QueryError) {
-        var lines = [TerminalText(error.description)]
+        var lines = [TerminalText(Self.words(of: error))]
         if let text = error.text, let offset = error.offset, offset <= text.count {
             // A long text is cut around the place.
             let start = max(0, offset - 60)
@@ -159,7 +169,7 @@ struct Failure: Error {
         case .invalid: advice = "Report this to the operator of the service."
         case .refused: advice = "Give the root of the service. If this is the root, ask the operator of the service."
         }
-        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(Self.words(of: error))), advice: advice)
     }
 
     private init(transport error: TransportError) {
@@ -186,7 +196,7 @@ struct Failure: Error {
         case .insecureLink:
             advice = "A repetition fails until the operator changes the links of the service to https."
         }
-        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(Self.words(of: error))), advice: advice)
     }
 
     /// Returns the host and port of an origin.
@@ -200,7 +210,7 @@ struct Failure: Error {
         case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host of this machine."
         case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private init(foreign error: ForeignDatabaseError) {
@@ -213,7 +223,7 @@ struct Failure: Error {
         case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
         default: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private init(generator error: GeneratorError) {
@@ -226,18 +236,18 @@ struct Failure: Error {
         case .appName: advice = "For example: outpost new shop --service URL"
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private init(log error: StoredLogError) {
         let advice: TerminalText?
         switch error {
         case .wrongKey, .keyMissing, .notSealed, .unknownFormat:
-            advice = "Remove \(ToolFolders.log ?? "its folder") to begin a new log."
+            advice = "Remove \(ToolFolders.log ?? translated("its folder")) to begin a new log."
         case .busy: advice = "Try again when the other commands have finished."
         default: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private init(vault error: DataVaultError) {
@@ -248,16 +258,17 @@ struct Failure: Error {
         case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path.shellQuoted)"
         default: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     /// Describes an unusable key, from a file or a typed passphrase.
     private init(secret error: SecretError) {
-        var message: TerminalText = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
+        let words = Self.words(of: error)
+        var message = TerminalText(words.prefix(1).uppercased() + words.dropFirst() + (words.hasSuffix(".") ? "" : "."))
         var advice: TerminalText?
         switch error {
         case .keyFileUnreadable(let path, let code):
-            message = "The key file \(path) cannot be read: \(String(cString: strerror(code)))."
+            message = "The key file \(path) cannot be read: \(Outpost.systemReason(code))."
             advice = "Name the file that the clone was made with: --key-file FILE"
         case .keyFileTooLarge, .keyFileNotText, .keyFileMalformed:
             advice = "Name the file that the clone was made with: --key-file FILE"
@@ -284,10 +295,11 @@ struct Failure: Error {
     private init(database error: EncryptedDatabaseError, of subject: CommandSubject) {
         switch error {
         case .secret(let error): self.init(secret: error)
-        case .alreadyExists: self.init(message: "\(error).", advice: "Give another name.")
+        case .alreadyExists: self.init(message: Self.sentence(error), advice: "Give another name.")
         case .keyInDoubt:
             self.init(
-                message: "\(error).", advice: "Look at the device. Then change the key once more: outpost rekey DIR")
+                message: Self.sentence(error),
+                advice: "Look at the device. Then change the key once more: outpost rekey DIR")
         default: self.init(store: StoreError(error, path: subject.clone.map { $0 + "/store.db" } ?? ""), of: subject)
         }
     }
@@ -297,17 +309,20 @@ struct Failure: Error {
         switch error {
         case .readOnly:
             self.init(
-                message: "\(subject.clone ?? "The database") may not be written, but even a query writes there.",
-                advice: "If it is yours: chmod -R u+w DIR\n"
-                    + "Otherwise copy it to a folder of your own: cp -r DIR COPY && chmod -R u+w COPY")
+                message:
+                    "\(subject.clone ?? translated("The database")) may not be written, but even a query writes there.",
+                advice: """
+                    If it is yours: chmod -R u+w DIR
+                    Otherwise copy it to a folder of your own: cp -r DIR COPY && chmod -R u+w COPY
+                    """)
             return
         case .unusableKey(let error):
             self.init(secret: error)
             return
         case .wrongKey:
-            advice =
-                "Give the key that the clone was made with: --key-file FILE, or the right passphrase."
-                + (subject.clone == nil ? "" : "\nAfter an interrupted change of the key: outpost rekey DIR")
+            let rest: TerminalText =
+                subject.clone == nil ? "" : "\nAfter an interrupted change of the key: outpost rekey DIR"
+            advice = "Give the key that the clone was made with: --key-file FILE, or the right passphrase." + rest
         case .keyUnavailable:
             advice = "Give the key that the clone was made with: --key-file FILE, or the right passphrase."
         case .diskFull, .openedOnFullDevice:
@@ -318,7 +333,7 @@ struct Failure: Error {
         case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private init(offline error: OfflineError) {
@@ -336,25 +351,29 @@ struct Failure: Error {
         case .modelOutdated: advice = "Run the same command again."
         case .queueHeld:
             advice =
-                "Check the service. If the changes were not sent: outpost push DIR --from-copy\n"
-                + "If they were sent, undo them: outpost undo DIR"
+                """
+                Check the service. If the changes were not sent: outpost push DIR --from-copy
+                If they were sent, undo them: outpost undo DIR
+                """
         case .keyNeeded(let request):
             advice = "Find its key at the service, then: outpost changes accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
             advice = "Set its value, which the clone keeps: outpost pull DIR --set NAME=VALUE"
         case .endless:
             advice =
-                "If the service really has so many rows, allow them: --max-rows N. "
-                + "Otherwise report it to the operator of the service."
+                """
+                If the service really has so many rows, allow them: --max-rows N. \
+                Otherwise report it to the operator of the service.
+                """
         case .queriesRefused(let refusals, _):
             // Each refusal is one line; none contains a line break of a service.
             self.init(
-                message: refusals.map { TerminalText($0.description) }.joined(separator: "\n"),
+                message: refusals.map { TerminalText(LibraryText.text($0.description)) }.joined(separator: "\n"),
                 advice: refusals.lazy.compactMap(\.advice).first)
             return
         default: advice = nil
         }
-        self.init(message: TerminalText(error.description), advice: advice)
+        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
     }
 
     private static func advice(forUnknown kind: String) -> TerminalText? {
@@ -380,8 +399,10 @@ struct Failure: Error {
         return switch error.status {
         case 401: subject.signingIn
         case 502 where error.code == "EndlessAnswer":
-            "If the service really has so many rows, allow them: --max-rows N. "
-                + "Otherwise report it to the operator of the service."
+            """
+            If the service really has so many rows, allow them: --max-rows N. \
+            Otherwise report it to the operator of the service.
+            """
         case 502 where error.code == "ForeignLink":
             "If that host belongs to the service: --follow HOST. Otherwise report it to the operator of the service."
         case 413 where error.code == "PayloadTooLarge":

@@ -8,25 +8,26 @@ import Secrets
 struct Outpost: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outpost",
-        abstract: "Take OData services offline.",
-        discussion: """
-            Clone a part of a service into an encrypted store and work on it without a network. Then push your changes, \
-            and pull those of others.
+        abstract: translated("Take OData services offline."),
+        discussion: translated(
+            paragraphs: """
+                Clone a part of a service into an encrypted store and work on it without a network. Then push your \
+                changes, and pull those of others.
 
-            EXAMPLE
-              outpost serve northwind.db --port 8080
-              outpost clone http://127.0.0.1:8080/ shop
-              outpost query shop 'Orders?$filter=Freight gt 500&$expand=Customer'
-              outpost update shop 'Orders(10248)' Freight=40
-              outpost push shop
-              outpost pull shop
+                EXAMPLE
+                  outpost serve northwind.db --port 8080
+                  outpost clone http://127.0.0.1:8080/ shop
+                  outpost query shop 'Orders?$filter=Freight gt 500&$expand=Customer'
+                  outpost update shop 'Orders(10248)' Freight=40
+                  outpost push shop
+                  outpost pull shop
 
-            EXIT CODES
-              0  done
-              1  the command was refused or failed
-              2  the command line is wrong
-              3  the service refused some changes; see 'outpost changes DIR --failed'
-            """,
+                EXIT CODES
+                  0  done
+                  1  the command was refused or failed
+                  2  the command line is wrong
+                  3  the service refused some changes; see 'outpost changes DIR --failed'
+                """),
         version: OutpostProduct.version,
         subcommands: [
             Serve.self, Clone.self, ListClones.self, RemoveClone.self, Query.self, Select.self, Index.self, Watch.self,

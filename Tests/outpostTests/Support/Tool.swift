@@ -34,6 +34,7 @@ struct Tool {
         process.executableURL = Self.executable
         process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment
+        variables["OUTPOST_LANGUAGE"] = "en"
         variables["XDG_DATA_HOME"] = home.path
         variables["XDG_STATE_HOME"] = home.path + "/state"
         variables["XDG_CACHE_HOME"] = home.path + "/cache"

@@ -5,24 +5,25 @@ import OfflineOData
 struct AddQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-query",
-        abstract: "Keep one more query offline; the next pull brings its rows.",
-        discussion: """
-            EXAMPLE
-              outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
-              outpost add-query shop --group daily \\
-                norway="Customers?\\$filter=Country eq 'Norway'"
-              outpost add-query shop 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
-              outpost pull shop --only open
-            """)
+        abstract: translated("Keep one more query offline; the next pull brings its rows."),
+        discussion: translated(
+            paragraphs: """
+                EXAMPLE
+                  outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
+                  outpost add-query shop --group daily \\
+                    norway="Customers?\\$filter=Country eq 'Norway'"
+                  outpost add-query shop 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
+                  outpost pull shop --only open
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: ArgumentHelp("The query, with a name for it.", valueName: "name=query")) var query: String
-    @Option(help: "The group in which the query is pulled.") var group: String?
-    @Flag(help: "Also load the streams of its entities, such as pictures.") var streams = false
-    @Flag(help: "Its rows are the same for every user: keep them when another user takes over the clone.")
+    @Argument(help: .text("The query, with a name for it.", valueName: "name=query")) var query: String
+    @Option(help: .text("The group in which the query is pulled.")) var group: String?
+    @Flag(help: .text("Also load the streams of its entities, such as pictures.")) var streams = false
+    @Flag(help: .text("Its rows are the same for every user: keep them when another user takes over the clone."))
     var shared = false
     @OptionGroup var parameters: ParameterOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let provider = try await store.open()

@@ -8,28 +8,29 @@ import OfflineOData
 struct Call: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
-        abstract: "Call an action or a function of the service.",
-        discussion: """
-            An action waits like any other change: the next push calls it. With --now the service is asked at once, \
-            and its answer is printed. A function changes nothing and is always asked at once.
+        abstract: translated("Call an action or a function of the service."),
+        discussion: translated(
+            paragraphs: """
+                An action waits like any other change: the next push calls it. With --now the service is asked at \
+                once, and its answer is printed. A function changes nothing and is always asked at once.
 
-            An operation that belongs to an entity or a set is named behind it. Its namespace may be left out. Values are \
-            given as to 'outpost create'.
+                An operation that belongs to an entity or a set is named behind it. Its namespace may be left out. \
+                Values are given as to 'outpost create'.
 
-            EXAMPLE
-              outpost call shop 'Orders(10248)/Ship' Carrier=2
-              outpost call shop ResetData --now
-              outpost call shop 'Products/TopProducts' count=5
-            """)
+                EXAMPLE
+                  outpost call shop 'Orders(10248)/Ship' Carrier=2
+                  outpost call shop ResetData --now
+                  outpost call shop 'Products/TopProducts' count=5
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The action or function.") var operation: String
-    @Argument(help: "Parameters and their values.") var parameters: [String] = []
-    @Flag(help: "Call an action at once, over the network.") var now = false
+    @Argument(help: .text("The action or function.")) var operation: String
+    @Argument(help: .text("Parameters and their values.")) var parameters: [String] = []
+    @Flag(help: .text("Call an action at once, over the network.")) var now = false
     @OptionGroup var queuing: QueuingOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var keeping: KeepingOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         guard try await !waits() else {

@@ -6,24 +6,26 @@ import OfflineOData
 struct ChangeSet: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "change-set",
-        abstract: "Make several changes in a clone together or not at all.",
-        discussion: """
-            Each line of the file is a change as on the command line: create, update, delete, link, unlink or call, with \
-            its arguments. Empty lines and lines that begin with # are left out. $1 stands for the entity of the first \
-            change, $2 for that of the second: as the beginning of an address, and as the value of a relation.
+        abstract: translated("Make several changes in a clone together or not at all."),
+        discussion: translated(
+            paragraphs: """
+                Each line of the file is a change as on the command line: create, update, delete, link, unlink or \
+                call, with its arguments. Empty lines and lines that begin with # are left out. $1 stands for the \
+                entity of the first change, $2 for that of the second: as the beginning of an address, and as the \
+                value of a relation.
 
-            The next push sends the changes as one, if the service has change sets. Undoing one of them undoes all.
+                The next push sends the changes as one, if the service has change sets. Undoing one of them undoes all.
 
-            EXAMPLE
-              outpost change-set shop changes.txt
-              printf '%s\\n' 'create Orders CustomerID=ALFKI' \\
-                'create $1/Order_Lines ProductID=11 Quantity=2' | outpost change-set shop -
-            """)
+                EXAMPLE
+                  outpost change-set shop changes.txt
+                  printf '%s\\n' 'create Orders CustomerID=ALFKI' \\
+                    'create $1/Order_Lines ProductID=11 Quantity=2' | outpost change-set shop -
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The file with the changes; - reads the input.", completion: .file()) var file: String
+    @Argument(help: .text("The file with the changes; - reads the input."), completion: .file()) var file: String
     @OptionGroup var queuing: QueuingOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let lines = try ChangeLines(bytes: NamedFile.contentsOrInput(of: file), name: file)
@@ -65,7 +67,7 @@ struct ChangeLines: Sendable {
     /// - Parameter name: the file, for failures.
     /// - Throws: ``Failure`` for a file that is no text, is empty, or has a quote that does not end.
     init(bytes: [UInt8], name: String) throws {
-        self.name = name == "-" ? "the input" : name
+        self.name = name == "-" ? translated("the input") : name
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(message: "\(self.name) is no text in UTF-8.", status: .misused)
         }

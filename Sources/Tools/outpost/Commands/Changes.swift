@@ -5,39 +5,41 @@ import OfflineOData
 struct ChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
-        abstract: "List, cancel and settle the changes that the service has not accepted.",
-        discussion: """
-            Each change has a number. A refused change keeps its place in the clone until you decide: edit the entity \
-            again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change on top of \
-            the other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service made it: look \
-            there, then accept it as made, retry it or discard it.
+        abstract: translated("List, cancel and settle the changes that the service has not accepted."),
+        discussion: translated(
+            paragraphs: """
+                Each change has a number. A refused change keeps its place in the clone until you decide: edit the \
+                entity again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change \
+                on top of the other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service \
+                made it: look there, then accept it as made, retry it or discard it.
 
-            EXAMPLE
-              outpost changes shop
-              outpost changes shop --failed
-              outpost changes cancel shop 3
-              outpost changes retry shop --conflicts
-              outpost changes accept shop 4 --key 4=10248
-              outpost changes discard shop 5
-            """,
+                EXAMPLE
+                  outpost changes shop
+                  outpost changes shop --failed
+                  outpost changes cancel shop 3
+                  outpost changes retry shop --conflicts
+                  outpost changes accept shop 4 --key 4=10248
+                  outpost changes discard shop 5
+                """),
         subcommands: [List.self, Cancel.self, Retry.self, Accept.self, Discard.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the changes.",
-            discussion: """
-                Several filters show the changes of each of them.
+            abstract: translated("List the changes."),
+            discussion: translated(
+                paragraphs: """
+                    Several filters show the changes of each of them.
 
-                EXAMPLE
-                  outpost changes list shop
-                  outpost changes list shop --conflicts --doubts
-                  outpost changes list shop --held --json
-                """)
+                    EXAMPLE
+                      outpost changes list shop
+                      outpost changes list shop --conflicts --doubts
+                      outpost changes list shop --held --json
+                    """))
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var filters: ChangeFilterOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws { try await Self.show(filters.filter, of: store, json: json) }
 
@@ -54,20 +56,21 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Cancel: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "cancel",
-            abstract: "Take single changes back before they are sent.",
-            discussion: """
-                The entity keeps its other changes. A change of a change set is taken back with the others of the set, \
-                which needs --with-others. 'outpost undo' takes back all changes of an entity.
+            abstract: translated("Take single changes back before they are sent."),
+            discussion: translated(
+                paragraphs: """
+                    The entity keeps its other changes. A change of a change set is taken back with the others of the \
+                    set, which needs --with-others. 'outpost undo' takes back all changes of an entity.
 
-                EXAMPLE
-                  outpost changes cancel shop 3 5
-                  outpost changes cancel shop 3 --with-others
-                """)
+                    EXAMPLE
+                      outpost changes cancel shop 3 5
+                      outpost changes cancel shop 3 --with-others
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The numbers of the changes.") var ids: [Int64]
-        @Flag(help: "Also the changes that were made together with them.") var withOthers = false
-        @Flag(help: "Report as JSON.") var json = false
+        @Argument(help: .text("The numbers of the changes.")) var ids: [Int64]
+        @Flag(help: .text("Also the changes that were made together with them.")) var withOthers = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let (ids, withOthers) = (ids, withOthers)
@@ -85,16 +88,17 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Put refused changes back into the queue; the next push sends them.",
-            discussion: """
-                A change in doubt is sent again only if its number or --doubts is given: it is made twice if the \
-                service has made it.
+            abstract: translated("Put refused changes back into the queue; the next push sends them."),
+            discussion: translated(
+                paragraphs: """
+                    A change in doubt is sent again only if its number or --doubts is given: it is made twice if the \
+                    service has made it.
 
-                EXAMPLE
-                  outpost changes retry shop
-                  outpost changes retry shop 3 5
-                  outpost changes retry shop --conflicts
-                """)
+                    EXAMPLE
+                      outpost changes retry shop
+                      outpost changes retry shop 3 5
+                      outpost changes retry shop --conflicts
+                    """))
 
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var filter: ArchiveFilter
@@ -110,12 +114,13 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Treat changes in doubt as made by the service.",
-            discussion: """
-                EXAMPLE
-                  outpost changes accept shop
-                  outpost changes accept shop 4 --key 4=10248
-                """)
+            abstract: translated("Treat changes in doubt as made by the service."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost changes accept shop
+                      outpost changes accept shop 4 --key 4=10248
+                    """))
 
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var keys: GivenKeys
@@ -126,12 +131,13 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Give changes in the error archive up: each entity becomes what the service has.",
-            discussion: """
-                EXAMPLE
-                  outpost changes discard shop 3
-                  outpost changes discard shop --conflicts
-                """)
+            abstract: translated("Give changes in the error archive up: each entity becomes what the service has."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost changes discard shop 3
+                      outpost changes discard shop --conflicts
+                    """))
 
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var filter: ArchiveFilter

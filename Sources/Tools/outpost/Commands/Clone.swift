@@ -13,72 +13,75 @@ import Secrets
 struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone",
-        abstract: "Take a service, or a part of it, offline.",
-        discussion: """
-            Without --query, the clone holds everything that can be read: entity sets, singletons, contained \
-            entities, and relations without a foreign key. Omitted parts are listed with the queries that would \
-            bring them.
+        abstract: translated("Take a service, or a part of it, offline."),
+        discussion: translated(
+            paragraphs: """
+                Without --query, the clone holds everything that can be read: entity sets, singletons, contained \
+                entities, and relations without a foreign key. Omitted parts are listed with the queries that would \
+                bring them.
 
-            The store is encrypted with a generated key. The key is kept in a file that only you can read \
-            (~/.local/share/outpost/keys; see 'outpost keys list'), unless you give --key-file or --passphrase. \
-            Anybody with that file can read the clone.
+                The store is encrypted with a generated key. The key is kept in a file that only you can read \
+                (~/.local/share/outpost/keys; see 'outpost keys list'), unless you give --key-file or --passphrase. \
+                Anybody with that file can read the clone.
 
-            The clone keeps the header fields, options, language and user, encrypted, for each later push, pull and \
-            sync. It does not keep passwords, tokens, keys and --trust: give them again.
+                The clone keeps the header fields, options, language and user, encrypted, for each later push, pull \
+                and sync. It does not keep passwords, tokens, keys and --trust: give them again.
 
-            EXAMPLE
-              outpost clone https://host/service/
-              outpost clone https://host/service/ shop \\
-                --query 'open=Orders?$filter=ShippedDate eq null'
-              outpost clone https://host/service/ shop \\
-                --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
-              outpost clone https://host/service/ --dry-run
-            """)
+                EXAMPLE
+                  outpost clone https://host/service/
+                  outpost clone https://host/service/ shop \\
+                    --query 'open=Orders?$filter=ShippedDate eq null'
+                  outpost clone https://host/service/ shop \\
+                    --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
+                  outpost clone https://host/service/ --dry-run
+                """))
 
-    @Argument(help: "The root of the service.")
+    @Argument(help: .text("The root of the service."))
     var url: String
 
-    @Argument(help: "The new directory; the default is the name of the service.", completion: .directory)
+    @Argument(help: .text("The new directory; the default is the name of the service."), completion: .directory)
     var directory: String?
 
     @Option(
         name: .customLong("query"),
-        help: ArgumentHelp("A query to keep offline, with a name; may be repeated.", valueName: "name=query"))
+        help: .text("A query to keep offline, with a name; may be repeated.", valueName: "name=query"))
     var queries: [String] = []
 
-    @Option(help: "The group in which these queries are pulled.")
+    @Option(help: .text("The group in which these queries are pulled."))
     var group: String?
 
-    @Flag(help: "Also load the streams of the entities, such as pictures.")
+    @Flag(help: .text("Also load the streams of the entities, such as pictures."))
     var streams = false
 
     @Option(
-        help: ArgumentHelp(
-            "A query whose rows are the same for every user: they stay when another user takes over the clone. "
-                + "May be repeated.", valueName: "name"))
+        help: .text(
+            """
+            A query whose rows are the same for every user: they stay when another user takes over the clone. \
+            May be repeated.
+            """, valueName: "name"))
     var shared: [String] = []
 
     @OptionGroup var parameters: ParameterOptions
 
     @OptionGroup var amount: DownloadOptions
 
-    @Flag(help: "Do not ask before a large download.")
+    @Flag(help: .text("Do not ask before a large download."))
     var all = false
 
-    @Flag(help: "Go on even if the rows may not fit on the disk.")
+    @Flag(help: .text("Go on even if the rows may not fit on the disk."))
     var anyway = false
 
-    @Flag(name: .customLong("dry-run"), help: "Only show the planned download.")
+    @Flag(name: .customLong("dry-run"), help: .text("Only show the planned download."))
     var dryRun = false
 
     @OptionGroup var key: KeyOptions
 
-    @Flag(help: "Protect the store with a passphrase; the command asks for it.")
+    @Flag(help: .text("Protect the store with a passphrase; the command asks for it."))
     var passphrase = false
 
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Report as JSON.")
+    @Flag(help: .text("Report as JSON."))
     var json = false
 
     /// The number of entity sets above which the person is asked.
@@ -88,15 +91,17 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
 
     mutating func validate() throws {
         guard !passphrase || key.keyFile == nil else {
-            throw ValidationError("--passphrase and --key-file exclude each other.")
+            throw ValidationError(translated("--passphrase and --key-file exclude each other."))
         }
         var names: Set<Substring> = []
         for query in queries {
             let name = query.prefix { $0 != "=" }
-            guard names.insert(name).inserted else { throw ValidationError("Two parts are named '\(name)'.") }
+            guard names.insert(name).inserted else {
+                throw ValidationError(translated("Two parts are named '\(name)'."))
+            }
         }
         if !queries.isEmpty, let unknown = shared.first(where: { !names.contains($0[...]) }) {
-            throw ValidationError("--shared \(unknown): no part has that name.")
+            throw ValidationError(translated("--shared \(unknown): no part has that name."))
         }
     }
 
@@ -175,19 +180,19 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     }
 
     private static func sayWhatIsLeftOut(_ survey: ServiceSurvey) {
-        for (names, reason) in [
+        for (names, reason): ([String], TerminalText) in [
             (survey.leftOut, "they can be read through others or with a filter alone"),
             (survey.withoutKey, "their entities have no key"),
             (survey.withoutType, "the metadata do not declare their types"),
         ] where !names.isEmpty {
-            Terminal.error("Left out, since \(reason): " + names.joined(separator: ", "))
+            Terminal.error("Left out, since \(reason): \(names.joined(separator: ", "))")
         }
     }
 
     private static func table(_ survey: ServiceSurvey) -> Table {
         var table = Table(["Query", "Rows"])
         for part in survey.parts {
-            table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"])
+            table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? translated("unknown")])
         }
         return table
     }
@@ -218,7 +223,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     }
 
     /// Advice for a smaller clone.
-    private var takingLess: String {
+    private var takingLess: TerminalText {
         queries.isEmpty ? "Take a part of it with --query" : "Take less of it by filters in the queries"
     }
 
@@ -237,8 +242,10 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let needed = await RoomEstimate.measured(survey, client)
         guard needed > free else { return }
         throw Failure(
-            message: "\(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and "
-                + "\(folder.path) has \(Terminal.bytes(free)) left.",
+            message: """
+                \(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and \
+                \(folder.path) has \(Terminal.bytes(free)) left.
+                """,
             advice: "\(takingLess), make room, or go on with --anyway.")
     }
 
@@ -267,9 +274,11 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                     ).text)
             } else {
                 print(
-                    "Cloned \(Terminal.plural(survey.rows(of: report), "row")) of "
-                        + "\(Terminal.plural(queries.isEmpty ? survey.sets.count : report.queries.count, "entity set")) "
-                        + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
+                    """
+                    Cloned \(Terminal.plural(survey.rows(of: report), "row")) of \
+                    \(Terminal.plural(queries.isEmpty ? survey.sets.count : report.queries.count, "entity set")) \
+                    (\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).
+                    """)
                 for line in UnreadableReport.lines(report.unreadable, of: target) { print(line) }
                 print(Terminal.dim(newKey.said))
             }

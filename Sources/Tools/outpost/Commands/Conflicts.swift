@@ -5,30 +5,33 @@ import OfflineOData
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Former name of 'outpost changes --conflicts'.",
-        discussion: """
-            Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine' \
-            puts your change on top of theirs for the next push, 'theirs' gives it up. To merge, edit the entity.
+        abstract: translated("Former name of 'outpost changes --conflicts'."),
+        discussion: translated(
+            paragraphs: """
+                Each conflict is shown with the values as they were, as they are here and as the service has them. \
+                'mine' puts your change on top of theirs for the next push, 'theirs' gives it up. To merge, edit the \
+                entity.
 
-            EXAMPLE
-              outpost conflicts shop
-              outpost conflicts mine shop 3
-              outpost conflicts theirs shop
-            """,
+                EXAMPLE
+                  outpost conflicts shop
+                  outpost conflicts mine shop 3
+                  outpost conflicts theirs shop
+                """),
         shouldDisplay: false,
         subcommands: [List.self, Mine.self, Theirs.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the conflicts.",
-            discussion: """
-                EXAMPLE
-                  outpost conflicts list shop --json
-                """)
+            abstract: translated("List the conflicts."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost conflicts list shop --json
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             FormerName.hint("outpost changes", of: store.directory, "--conflicts")
@@ -39,11 +42,12 @@ struct Conflicts: AsyncParsableCommand {
     struct Mine: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "mine",
-            abstract: "Put your changes on top of theirs; the next push sends them.",
-            discussion: """
-                EXAMPLE
-                  outpost conflicts mine shop 3
-                """)
+            abstract: translated("Put your changes on top of theirs; the next push sends them."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost conflicts mine shop 3
+                    """))
 
         @OptionGroup var changes: SettlingOptions
 
@@ -56,11 +60,12 @@ struct Conflicts: AsyncParsableCommand {
     struct Theirs: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "theirs",
-            abstract: "Give your changes up: each entity becomes what the service has.",
-            discussion: """
-                EXAMPLE
-                  outpost conflicts theirs shop 3
-                """)
+            abstract: translated("Give your changes up: each entity becomes what the service has."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost conflicts theirs shop 3
+                    """))
 
         @OptionGroup var changes: SettlingOptions
 

@@ -7,21 +7,22 @@ import OfflineOData
 struct Diff: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show the values that were changed in a clone, before and after.",
-        discussion: """
-            Without entities, all changes are shown that the service has not accepted. 'outpost changes' lists them \
-            without values.
+        abstract: translated("Show the values that were changed in a clone, before and after."),
+        discussion: translated(
+            paragraphs: """
+                Without entities, all changes are shown that the service has not accepted. 'outpost changes' lists \
+                them without values.
 
-            EXAMPLE
-              outpost diff shop
-              outpost diff shop 'Orders(10248)'
-              outpost diff shop --conflicts --json
-            """)
+                EXAMPLE
+                  outpost diff shop
+                  outpost diff shop 'Orders(10248)'
+                  outpost diff shop --conflicts --json
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The entities, by key.") var entities: [String] = []
+    @Argument(help: .text("The entities, by key.")) var entities: [String] = []
     @OptionGroup var filters: ChangeFilterOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let (entities, filter) = (entities, filters.filter)

@@ -5,30 +5,32 @@ import OfflineOData
 struct Doubts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doubts",
-        abstract: "Former name of 'outpost changes --doubts'.",
-        discussion: """
-            The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' \
-            takes it as made, 'resend' sends it once more, 'outpost changes discard' gives it up.
+        abstract: translated("Former name of 'outpost changes --doubts'."),
+        discussion: translated(
+            paragraphs: """
+                The answer to such a request was lost, and the service does not recognise a repeat. Look there: \
+                'accept' takes it as made, 'resend' sends it once more, 'outpost changes discard' gives it up.
 
-            EXAMPLE
-              outpost doubts shop
-              outpost doubts accept shop 4
-              outpost doubts resend shop
-            """,
+                EXAMPLE
+                  outpost doubts shop
+                  outpost doubts accept shop 4
+                  outpost doubts resend shop
+                """),
         shouldDisplay: false,
         subcommands: [List.self, Accept.self, Resend.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the changes in doubt.",
-            discussion: """
-                EXAMPLE
-                  outpost doubts list shop --json
-                """)
+            abstract: translated("List the changes in doubt."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost doubts list shop --json
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             FormerName.hint("outpost changes", of: store.directory, "--doubts")
@@ -39,12 +41,13 @@ struct Doubts: AsyncParsableCommand {
     struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Treat changes in doubt as made by the service.",
-            discussion: """
-                EXAMPLE
-                  outpost doubts accept shop 4
-                  outpost doubts accept shop 4 --key 4=10248
-                """)
+            abstract: translated("Treat changes in doubt as made by the service."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost doubts accept shop 4
+                      outpost doubts accept shop 4 --key 4=10248
+                    """))
 
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var keys: GivenKeys
@@ -58,11 +61,13 @@ struct Doubts: AsyncParsableCommand {
     struct Resend: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "resend",
-            abstract: "Put changes in doubt back into the queue. They are made twice where the service made them.",
-            discussion: """
-                EXAMPLE
-                  outpost doubts resend shop 4
-                """)
+            abstract: translated(
+                "Put changes in doubt back into the queue. They are made twice where the service made them."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost doubts resend shop 4
+                    """))
 
         @OptionGroup var changes: SettlingOptions
 

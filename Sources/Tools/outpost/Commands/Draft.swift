@@ -8,29 +8,31 @@ import OfflineOData
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: "Work on a copy of an entity that counts only once it is activated.",
-        discussion: """
-            A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the entity \
-            by what was changed in the draft, and the draft goes.
+        abstract: translated("Work on a copy of an entity that counts only once it is activated."),
+        discussion: translated(
+            paragraphs: """
+                A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the \
+                entity by what was changed in the draft, and the draft goes.
 
-            A service that keeps drafts itself has them beside the entities, with IsActiveEntity=false in the key. It makes, \
-            checks and activates them over the network; between these steps they are changed offline and pushed.
+                A service that keeps drafts itself has them beside the entities, with IsActiveEntity=false in the key. \
+                It makes, checks and activates them over the network; between these steps they are changed offline and \
+                pushed.
 
-            EXAMPLE
-              outpost draft make shop 'Orders(10248)'
-              outpost update shop 'OrdersDrafts(10248)' Freight=40
-              outpost draft activate shop 'OrdersDrafts(10248)'
-              outpost push shop
-            """,
+                EXAMPLE
+                  outpost draft make shop 'Orders(10248)'
+                  outpost update shop 'OrdersDrafts(10248)' Freight=40
+                  outpost draft activate shop 'OrdersDrafts(10248)'
+                  outpost push shop
+                """),
         subcommands: [List.self, Make.self, Prepare.self, Activate.self, Discard.self])
 
     /// One entity, and the way to its service.
     struct DraftOptions: ParsableArguments {
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The entity or the draft, by key.") var entity: String
+        @Argument(help: .text("The entity or the draft, by key.")) var entity: String
         @OptionGroup var service: ServiceOptions
         @OptionGroup var keeping: KeepingOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         /// Whether the service keeps drafts of the entity itself.
         func isOfService(_ store: OfflineStore) throws -> Bool {
@@ -81,14 +83,15 @@ struct DraftCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the drafts of a clone.",
-            discussion: """
-                EXAMPLE
-                  outpost draft list shop
-                """)
+            commandName: "list", abstract: translated("List the drafts of a clone."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost draft list shop
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         private struct Report: Encodable, Sendable {
             var draft: String
@@ -119,7 +122,7 @@ struct DraftCommand: AsyncParsableCommand {
             guard !drafts.isEmpty else { return print("There is no draft.") }
             var table = Table(["Draft", "Of", "Kept by"])
             for draft in drafts {
-                table.add([draft.draft, draft.entitySet, draft.isOfService ? "the service" : "the clone"])
+                table.add([draft.draft, draft.entitySet, translated(draft.isOfService ? "the service" : "the clone")])
             }
             Terminal.write(table.rendered())
         }
@@ -136,14 +139,15 @@ struct DraftCommand: AsyncParsableCommand {
 
     struct Make: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
-            commandName: "make", abstract: "Make a draft of an entity.",
-            discussion: """
-                The first draft of a set makes the set of its drafts, such as OrdersDrafts.
+            commandName: "make", abstract: translated("Make a draft of an entity."),
+            discussion: translated(
+                paragraphs: """
+                    The first draft of a set makes the set of its drafts, such as OrdersDrafts.
 
-                EXAMPLE
-                  outpost draft make shop 'Orders(10248)'
-                  outpost draft make shop 'Orders(ID=7,IsActiveEntity=true)'
-                """)
+                    EXAMPLE
+                      outpost draft make shop 'Orders(10248)'
+                      outpost draft make shop 'Orders(ID=7,IsActiveEntity=true)'
+                    """))
 
         @OptionGroup var draft: DraftOptions
         var store: StoreOptions { draft.store }
@@ -151,7 +155,7 @@ struct DraftCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard try await !store.reading({ try draft.isOfService($0) }) else {
-                return try await draft.ask("Made") { try await $0.drafts.editServiceDraft(of: $1) }
+                return try await draft.ask(translated("Made")) { try await $0.drafts.editServiceDraft(of: $1) }
             }
             let url = try ODataURL(parsing: draft.entity)
             guard url.path.segments.count == 1, case .name(let set, _)? = url.path.segments.first else {
@@ -161,7 +165,7 @@ struct DraftCommand: AsyncParsableCommand {
                 let entity = try await store.drafts.make(of: url, in: drafts)
                 return DraftCommand.url(of: entity, beside: ODataURL(set: drafts), store.model)
             }
-            draft.report("Made", made)
+            draft.report(translated("Made"), made)
         }
 
         /// Opens the store with a set for the drafts of another set.
@@ -193,11 +197,12 @@ struct DraftCommand: AsyncParsableCommand {
 
     struct Prepare: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
-            commandName: "prepare", abstract: "Have the service check and complete one of its drafts.",
-            discussion: """
-                EXAMPLE
-                  outpost draft prepare shop 'Orders(ID=7,IsActiveEntity=false)'
-                """)
+            commandName: "prepare", abstract: translated("Have the service check and complete one of its drafts."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost draft prepare shop 'Orders(ID=7,IsActiveEntity=false)'
+                    """))
 
         @OptionGroup var draft: DraftOptions
         var store: StoreOptions { draft.store }
@@ -210,18 +215,20 @@ struct DraftCommand: AsyncParsableCommand {
                     advice: "A draft of the clone needs no preparation: outpost draft activate DIR DRAFT",
                     status: .misused)
             }
-            try await draft.ask("Prepared") { try await $0.drafts.prepareServiceDraft($1) }
+            try await draft.ask(translated("Prepared")) { try await $0.drafts.prepareServiceDraft($1) }
         }
     }
 
     struct Activate: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
-            commandName: "activate", abstract: "Change the entity of a draft as the draft says, and remove the draft.",
-            discussion: """
-                EXAMPLE
-                  outpost draft activate shop 'OrdersDrafts(10248)'
-                  outpost draft activate shop 'Orders(ID=7,IsActiveEntity=false)'
-                """)
+            commandName: "activate",
+            abstract: translated("Change the entity of a draft as the draft says, and remove the draft."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost draft activate shop 'OrdersDrafts(10248)'
+                      outpost draft activate shop 'Orders(ID=7,IsActiveEntity=false)'
+                    """))
 
         @OptionGroup var draft: DraftOptions
         var store: StoreOptions { draft.store }
@@ -229,31 +236,32 @@ struct DraftCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard try await !store.reading({ try draft.isOfService($0) }) else {
-                return try await draft.ask("Activated") { try await $0.drafts.activateServiceDraft($1) }
+                return try await draft.ask(translated("Activated")) { try await $0.drafts.activateServiceDraft($1) }
             }
             let url = try ODataURL(parsing: draft.entity)
             let pending = try await store.reading { store in
                 try await store.drafts.activate(url)
                 return try await store.changes.pending().count
             }
-            draft.report("Activated", url.description, pending: pending)
+            draft.report(translated("Activated"), url.description, pending: pending)
         }
     }
 
     struct Discard: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
-            commandName: "discard", abstract: "Give a draft up; its entity stays as it is.",
-            discussion: """
-                A draft of the service is deleted there with the next push.
+            commandName: "discard", abstract: translated("Give a draft up; its entity stays as it is."),
+            discussion: translated(
+                paragraphs: """
+                    A draft of the service is deleted there with the next push.
 
-                EXAMPLE
-                  outpost draft discard shop 'OrdersDrafts(10248)'
-                """)
+                    EXAMPLE
+                      outpost draft discard shop 'OrdersDrafts(10248)'
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The draft, by key.") var draft: String
+        @Argument(help: .text("The draft, by key.")) var draft: String
         @OptionGroup var queuing: QueuingOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             try await Edit(store: store, queuing: queuing, json: json).run { editor in
@@ -267,7 +275,7 @@ struct DraftCommand: AsyncParsableCommand {
                         status: .misused)
                 }
                 var change = try editor.deletion(of: draft)
-                change.done = "Discarded"
+                change.done = translated("Discarded")
                 return try await editor.send(change)
             }
         }

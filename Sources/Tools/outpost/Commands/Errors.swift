@@ -5,32 +5,35 @@ import OfflineOData
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "errors",
-        abstract: "Former name of 'outpost changes --failed'.",
-        discussion: """
-            A refused change keeps its place in the clone until you decide: edit the entity again to mend it, retry it \
-            as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt nobody \
-            knows whether the service made it: look there, then accept it as made, retry it or discard it.
+        abstract: translated("Former name of 'outpost changes --failed'."),
+        discussion: translated(
+            paragraphs: """
+                A refused change keeps its place in the clone until you decide: edit the entity again to mend it, \
+                retry it as it is (after a conflict, on top of the other's version), or discard it. Of a change in \
+                doubt nobody knows whether the service made it: look there, then accept it as made, retry it or \
+                discard it.
 
-            EXAMPLE
-              outpost errors shop
-              outpost errors retry shop 3
-              outpost errors accept shop 4
-              outpost errors discard shop
-            """,
+                EXAMPLE
+                  outpost errors shop
+                  outpost errors retry shop 3
+                  outpost errors accept shop 4
+                  outpost errors discard shop
+                """),
         shouldDisplay: false,
         subcommands: [List.self, Retry.self, Accept.self, Discard.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the refused changes.",
-            discussion: """
-                EXAMPLE
-                  outpost errors list shop
-                """)
+            abstract: translated("List the refused changes."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost errors list shop
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             FormerName.hint("outpost changes", of: store.directory, "--failed")
@@ -41,12 +44,13 @@ struct Errors: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Put refused changes back into the queue.",
-            discussion: """
-                EXAMPLE
-                  outpost errors retry shop
-                  outpost errors retry shop 3 5
-                """)
+            abstract: translated("Put refused changes back into the queue."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost errors retry shop
+                      outpost errors retry shop 3 5
+                    """))
 
         @OptionGroup var changes: SettlingOptions
 
@@ -59,13 +63,14 @@ struct Errors: AsyncParsableCommand {
     struct Accept: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Treat changes in doubt as made by the service.",
-            discussion: """
-                EXAMPLE
-                  outpost errors accept shop
-                  outpost errors accept shop 4
-                  outpost errors accept shop 4 --key 4=10248
-                """)
+            abstract: translated("Treat changes in doubt as made by the service."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost errors accept shop
+                      outpost errors accept shop 4
+                      outpost errors accept shop 4 --key 4=10248
+                    """))
 
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var keys: GivenKeys
@@ -79,11 +84,12 @@ struct Errors: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Give refused changes up: each entity becomes what the service has.",
-            discussion: """
-                EXAMPLE
-                  outpost errors discard shop 3
-                """)
+            abstract: translated("Give refused changes up: each entity becomes what the service has."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost errors discard shop 3
+                    """))
 
         @OptionGroup var changes: SettlingOptions
 

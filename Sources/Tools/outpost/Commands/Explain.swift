@@ -6,21 +6,22 @@ import OfflineOData
 struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Show how queries are downloaded, or how a query is answered.",
-        discussion: """
-            Without a query, each defining query is shown with its way of download and its $expand. Missing parts of \
-            the service follow, with the queries that would bring them.
+        abstract: translated("Show how queries are downloaded, or how a query is answered."),
+        discussion: translated(
+            paragraphs: """
+                Without a query, each defining query is shown with its way of download and its $expand. Missing parts \
+                of the service follow, with the queries that would bring them.
 
-            With a query, the command shows its parsed form, the SQL and the plan of SQLite.
+                With a query, the command shows its parsed form, the SQL and the plan of SQLite.
 
-            EXAMPLE
-              outpost explain shop
-              outpost explain shop 'Orders?$filter=Freight gt 500'
-            """)
+                EXAMPLE
+                  outpost explain shop
+                  outpost explain shop 'Orders?$filter=Freight gt 500'
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "A query, relative to the service root.") var query: String?
-    @Flag(help: "Report as JSON.") var json = false
+    @Argument(help: .text("A query, relative to the service root.")) var query: String?
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     private struct Line: Encodable {
         var name: String
@@ -54,22 +55,26 @@ struct Explain: AsyncParsableCommand, StoreCommand {
                 expands: $0.parts)
         }
         lines += untyped.map {
-            Line(name: $0, query: $0, download: "left out: the metadata do not declare its type", expands: [])
+            Line(
+                name: $0, query: $0, download: translated("left out: the metadata do not declare its type"), expands: []
+            )
         }
         if json {
             let rest = missing.map {
-                Line(name: $0.name, query: $0.query ?? "", download: "not in the clone", leftOut: nil, expands: [])
+                Line(
+                    name: $0.name, query: $0.query ?? "", download: translated("not in the clone"), leftOut: nil,
+                    expands: [])
             }
             print(JSONText(lines + rest).text)
             return
         }
         for line in lines {
             print("\(Terminal.bold(line.name)): \(line.query)")
-            print("    \(line.download)")
+            print("    \(LibraryText.text(line.download))")
             if let left = line.leftOut {
                 print("    asked without \(left.joined(separator: ", ")), which the service refuses")
             }
-            for part in line.expands { print("    \(part)") }
+            for part in line.expands { print("    \(LibraryText.text(part))") }
         }
         for line in MissingParts.lines(missing, title: "Not in the clone") { print(line) }
     }

@@ -18,34 +18,38 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the rows of a clone into JSON or CSV files.",
-        discussion: """
-            Each kept entity set becomes a file in the given directory, or the rows of one query go to the terminal. \
-            The files are not encrypted. The exit code is 1 if the first download of a set is incomplete.
+        abstract: translated("Write the rows of a clone into JSON or CSV files."),
+        discussion: translated(
+            paragraphs: """
+                Each kept entity set becomes a file in the given directory, or the rows of one query go to the \
+                terminal. The files are not encrypted. The exit code is 1 if the first download of a set is \
+                incomplete.
 
-            CSV has the selected columns. Empty text is "" and null is nothing; structured values are JSON. \
-            Spreadsheet programs run text that begins with = + - or @ as a formula: import it as text, or export \
-            with --guard-formulas.
+                CSV has the selected columns. Empty text is "" and null is nothing; structured values are JSON. \
+                Spreadsheet programs run text that begins with = + - or @ as a formula: import it as text, or export \
+                with --guard-formulas.
 
-            EXAMPLE
-              outpost export shop --to backup
-              outpost export shop --query 'Orders?$filter=Freight gt 500' --format csv
-              outpost export shop --query RequestQueue
-            """)
+                EXAMPLE
+                  outpost export shop --to backup
+                  outpost export shop --query 'Orders?$filter=Freight gt 500' --format csv
+                  outpost export shop --query RequestQueue
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Option(help: ArgumentHelp("A new directory for the files.", valueName: "directory")) var to: String?
-    @Option(help: "A query whose rows go to the terminal.") var query: String?
-    @Option(help: "The format: json or csv.") var format = Format.json
+    @Option(help: .text("A new directory for the files.", valueName: "directory")) var to: String?
+    @Option(help: .text("A query whose rows go to the terminal.")) var query: String?
+    @Option(help: .text("The format: json or csv.")) var format = Format.json
     @Flag(
         name: .customLong("guard-formulas"),
-        help: "Put an apostrophe before text that a spreadsheet program would run as a formula.")
+        help: .text("Put an apostrophe before text that a spreadsheet program would run as a formula."))
     var guardsFormulas = false
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func validate() throws {
-        guard !guardsFormulas || format == .csv else { throw ValidationError("--guard-formulas goes with csv.") }
-        guard (to == nil) != (query == nil) else { throw ValidationError("Give --to or --query.") }
+        guard !guardsFormulas || format == .csv else {
+            throw ValidationError(translated("--guard-formulas goes with csv."))
+        }
+        guard (to == nil) != (query == nil) else { throw ValidationError(translated("Give --to or --query.")) }
     }
 
     func run() async throws {
@@ -80,8 +84,10 @@ struct Export: AsyncParsableCommand, StoreCommand {
         guard formulas.unguarded > 0 else { return }
         let count = Terminal.plural(formulas.unguarded, "text")
         Terminal.error(
-            "\(Terminal.yellow("warning:", on: .error)) \(count) would be taken for formulas by a spreadsheet program: import "
-                + "them as text, or export with --guard-formulas.")
+            """
+            \(Terminal.yellow("warning:", on: .error)) \(count) would be taken for formulas by a spreadsheet program: \
+            import them as text, or export with --guard-formulas.
+            """)
     }
 
     // MARK: One query
@@ -92,7 +98,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
         let rows = try await ExportedRows(
             url, format, provider: provider, formulas: formulas, areShown: Terminal.isTerminal(.output))
         defer { Self.warn(of: formulas) }
-        _ = try await rows.write(to: RowFile(nil, name: "The output", rows.form)) { _ in }
+        _ = try await rows.write(to: RowFile(nil, name: translated("The output"), rows.form)) { _ in }
         let parts = try await KeptSets(provider)
         try Self.requireComplete(parts.incomplete.filter { $0 == rows.set })
     }

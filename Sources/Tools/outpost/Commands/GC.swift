@@ -5,18 +5,19 @@ import OfflineOData
 struct GC: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",
-        abstract: "Free unused room in the files of a clone.",
-        discussion: """
-            Removes streams of deleted entities, pages of interrupted downloads and free pages of the database. \
-            Visible data does not change.
+        abstract: translated("Free unused room in the files of a clone."),
+        discussion: translated(
+            paragraphs: """
+                Removes streams of deleted entities, pages of interrupted downloads and free pages of the database. \
+                Visible data does not change.
 
-            EXAMPLE
-              outpost gc shop
-              outpost gc shop --json
-            """)
+                EXAMPLE
+                  outpost gc shop
+                  outpost gc shop --json
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let report = try await store.reading { provider in
@@ -30,7 +31,9 @@ struct GC: AsyncParsableCommand, StoreCommand {
         }
         let freed = max(0, report.bytesBefore - report.bytesAfter)
         print(
-            "\(Terminal.bold(store.directory)) has \(Terminal.number(report.bytesAfter)) bytes now, "
-                + "\(Terminal.number(freed)) fewer.")
+            """
+            \(Terminal.bold(store.directory)) has \(Terminal.number(report.bytesAfter)) bytes now, \
+            \(Terminal.number(freed)) fewer.
+            """)
     }
 }

@@ -7,56 +7,60 @@ import ODataModel
 struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Generate Swift types for a service, with queries that the compiler checks.",
-        discussion: """
-            The source of the metadata is a file in XML or JSON, the address of a document, or the root of a \
-            service. Obsolete files of an earlier run are removed; other files are not touched.
+        abstract: translated("Generate Swift types for a service, with queries that the compiler checks."),
+        discussion: translated(
+            paragraphs: """
+                The source of the metadata is a file in XML or JSON, the address of a document, or the root of a \
+                service. Obsolete files of an earlier run are removed; other files are not touched.
 
-            The configuration file is JSON. It may have name, access (public, package, internal), sets, types, \
-            navigation (selected, contained, all), operations (all, none), files and names. The last one replaces \
-            generated names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}. Options on \
-            the command line take precedence.
+                The configuration file is JSON. It may have name, access (public, package, internal), sets, types, \
+                navigation (selected, contained, all), operations (all, none), files and names. The last one replaces \
+                generated names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}. Options \
+                on the command line take precedence.
 
-            EXAMPLE
-              outpost generate metadata.xml --output Sources/Shop/Generated
-              outpost generate https://host/service/ --output Shop \\
-                --sets Orders --sets Customers
-              outpost generate metadata.xml --output Shop \\
-                --config generator.json --access internal
-              outpost generate metadata.xml --output Crm --objects \\
-                --annotations objects.xml
-            """)
+                EXAMPLE
+                  outpost generate metadata.xml --output Sources/Shop/Generated
+                  outpost generate https://host/service/ --output Shop \\
+                    --sets Orders --sets Customers
+                  outpost generate metadata.xml --output Shop \\
+                    --config generator.json --access internal
+                  outpost generate metadata.xml --output Crm --objects \\
+                    --annotations objects.xml
+                """))
 
-    @Argument(help: "A file or an address.") var source: String
+    @Argument(help: .text("A file or an address.")) var source: String
 
     @Option(
-        name: .shortAndLong, help: "The folder for the files; it is created if it is missing.", completion: .directory)
+        name: .shortAndLong, help: .text("The folder for the files; it is created if it is missing."),
+        completion: .directory)
     var output: String
 
     @Option(
         name: .customLong("sets"),
-        help: ArgumentHelp(
-            "An entity set, singleton or operation to generate, with the types that it needs. Separate several by "
-                + "commas, or repeat the option; the default is all.", valueName: "names"))
+        help: .text(
+            """
+            An entity set, singleton or operation to generate, with the types that it needs. Separate several by \
+            commas, or repeat the option; the default is all.
+            """, valueName: "names"))
     var sets: [String] = []
 
     @OptionGroup var annotations: AnnotationOptions
 
-    @Option(name: .customLong("config"), help: "A configuration file.", completion: .file())
+    @Option(name: .customLong("config"), help: .text("A configuration file."), completion: .file())
     var configurationFile: String?
 
-    @Option(help: "The name of the service: the generated type is <name>Service.") var name: String?
+    @Option(help: .text("The name of the service: the generated type is <name>Service.")) var name: String?
 
-    @Option(help: "The access level: public, package or internal.") var access: GeneratorConfiguration.Access?
+    @Option(help: .text("The access level: public, package or internal.")) var access: GeneratorConfiguration.Access?
 
-    @Option(help: "The number of files for the types; the default is one file for each type.") var files: Int?
+    @Option(help: .text("The number of files for the types; the default is one file for each type.")) var files: Int?
 
-    @Flag(help: "Write business objects of an object package instead of a service.") var objects = false
+    @Flag(help: .text("Write business objects of an object package instead of a service.")) var objects = false
 
     @OptionGroup var service: ServiceOptions
     @OptionGroup var secrets: SecretOptions
 
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let configuration = try merged()
@@ -113,13 +117,17 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
 
     private func tell(_ code: GeneratedCode, _ written: GeneratedCode.Written) {
         print(
-            "\(code.serviceName): \(Terminal.plural(code.structuredTypes, "structured type")), "
-                + "\(Terminal.plural(code.enumTypes, "enumeration")), \(Terminal.plural(code.files.count, "file")), "
-                + "\(Terminal.plural(code.lineCount, "line")) in \(output)")
+            """
+            \(code.serviceName): \(Terminal.plural(code.structuredTypes, "structured type")), \
+            \(Terminal.plural(code.enumTypes, "enumeration")), \(Terminal.plural(code.files.count, "file")), \
+            \(Terminal.plural(code.lineCount, "line")) in \(output)
+            """)
         print(
-            "\(Terminal.plural(written.changed.count, "file")) written, "
-                + "\(Terminal.number(code.files.count - written.changed.count)) unchanged, "
-                + "\(Terminal.number(written.removed.count)) removed")
+            """
+            \(Terminal.plural(written.changed.count, "file")) written, \
+            \(Terminal.number(code.files.count - written.changed.count)) unchanged, \
+            \(Terminal.number(written.removed.count)) removed
+            """)
         guard !code.omissions.isEmpty else { return }
         print("\(Terminal.plural(code.omissions.count, "element")) left out:")
         for omission in code.omissions.prefix(Self.shownOmissions) {

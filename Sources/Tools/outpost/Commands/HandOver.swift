@@ -6,24 +6,25 @@ import OfflineOData
 struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-over",
-        abstract: "Give a clone on a shared device to another user.",
-        discussion: """
-            All rows of the previous user are removed, except those of queries with --shared. The next pull brings \
-            the rows of the new user, with the credentials of that user.
+        abstract: translated("Give a clone on a shared device to another user."),
+        discussion: translated(
+            paragraphs: """
+                All rows of the previous user are removed, except those of queries with --shared. The next pull brings \
+                the rows of the new user, with the credentials of that user.
 
-            Pending changes of the previous user are not lost: without --pending, the clone stays with its user. \
-            --pending push sends them first, with the credentials of the previous user (--user, --token-file). \
-            --pending discard gives them up.
+                Pending changes of the previous user are not lost: without --pending, the clone stays with its user. \
+                --pending push sends them first, with the credentials of the previous user (--user, --token-file). \
+                --pending discard gives them up.
 
-            Without a name, the user of the clone is shown. --to-nobody removes the user and his rows, and the next \
-            'hand-over' names another one. 'outpost list' shows the users of all clones.
+                Without a name, the user of the clone is shown. --to-nobody removes the user and his rows, and the \
+                next 'hand-over' names another one. 'outpost list' shows the users of all clones.
 
-            EXAMPLE
-              outpost hand-over shop ada
-              outpost hand-over shop ben --pending push --user ada
-              outpost hand-over shop
-              outpost hand-over shop --to-nobody --pending discard
-            """)
+                EXAMPLE
+                  outpost hand-over shop ada
+                  outpost hand-over shop ben --pending push --user ada
+                  outpost hand-over shop
+                  outpost hand-over shop --to-nobody --pending discard
+                """))
 
     /// The treatment of pending changes of the previous user.
     enum Pending: String, ExpressibleByArgument, CaseIterable {
@@ -31,19 +32,21 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
     }
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: ArgumentHelp("The new user.", valueName: "name")) var newUser: String?
-    @Flag(help: "Remove the user, and give the clone to nobody yet.") var toNobody = false
+    @Argument(help: .text("The new user.", valueName: "name")) var newUser: String?
+    @Flag(help: .text("Remove the user, and give the clone to nobody yet.")) var toNobody = false
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Pending changes: 'refuse' leaves the clone with its user, 'push' sends them first, 'discard' gives them up."
         ))
     var pending = Pending.refuse
     @OptionGroup var service: ServiceOptions
     @OptionGroup var keeping: KeepingOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func validate() throws {
-        guard newUser == nil || !toNobody else { throw ValidationError("Give a name or --to-nobody, not both.") }
+        guard newUser == nil || !toNobody else {
+            throw ValidationError(translated("Give a name or --to-nobody, not both."))
+        }
     }
 
     func run() async throws {
@@ -98,7 +101,7 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
         guard !json else {
             return print(JSONText(Report(user: user, previousUser: user, isChanged: false, keptRows: nil)).text)
         }
-        print("\(store.directory) is the clone of \(user ?? "nobody").")
+        print("\(store.directory) is the clone of \(user ?? translated("nobody")).")
     }
 
     private struct Report: Encodable {

@@ -7,40 +7,41 @@ import OfflineOData
 struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "index",
-        abstract: "Make queries of a clone faster with indexes.",
-        discussion: """
-            Keys and relations have indexes already. Without a set, the command lists your indexes. 'outpost query \
-            DIR QUERY --explain' shows whether a query uses an index.
+        abstract: translated("Make queries of a clone faster with indexes."),
+        discussion: translated(
+            paragraphs: """
+                Keys and relations have indexes already. Without a set, the command lists your indexes. 'outpost query \
+                DIR QUERY --explain' shows whether a query uses an index.
 
-            EXAMPLE
-              outpost index shop Orders ShipCountry 'Freight desc'
-              outpost index shop Products --search
-              outpost index shop
-              outpost index shop Orders ShipCountry 'Freight desc' --drop
-            """)
+                EXAMPLE
+                  outpost index shop Orders ShipCountry 'Freight desc'
+                  outpost index shop Products --search
+                  outpost index shop
+                  outpost index shop Orders ShipCountry 'Freight desc' --drop
+                """))
 
     @OptionGroup var store: StoreOptions
 
-    @Argument(help: "The entity set.")
+    @Argument(help: .text("The entity set."))
     var set: String?
 
-    @Argument(help: "The properties, the most significant one first, with ' desc' for a descending order.")
+    @Argument(help: .text("The properties, the most significant one first, with ' desc' for a descending order."))
     var paths: [String] = []
 
-    @Flag(help: "Create the full-text index for $search.")
+    @Flag(help: .text("Create the full-text index for $search."))
     var search = false
 
-    @Flag(help: "Remove the index.")
+    @Flag(help: .text("Remove the index."))
     var drop = false
 
-    @Flag(help: "Report as JSON.")
+    @Flag(help: .text("Report as JSON."))
     var json = false
 
     mutating func validate() throws {
         guard set == nil || search == paths.isEmpty else {
-            throw ValidationError("Give the properties of the index, or --search.")
+            throw ValidationError(translated("Give the properties of the index, or --search."))
         }
-        if set == nil, search || drop { throw ValidationError("Name the entity set.") }
+        if set == nil, search || drop { throw ValidationError(translated("Name the entity set.")) }
     }
 
     func run() async throws {
@@ -86,7 +87,9 @@ struct Index: AsyncParsableCommand, StoreCommand {
             for index in indexes { print(Self.text(index)) }
             return
         }
-        for index in indexes { print("\(drop ? "Dropped" : "Made") the index of \(set): \(Self.text(index))") }
+        for index in indexes {
+            print("\(translated(drop ? "Dropped" : "Made")) the index of \(set): \(Self.text(index))")
+        }
     }
 
     private static func text(_ index: PropertyIndexes.Index) -> String {

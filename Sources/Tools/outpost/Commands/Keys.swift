@@ -9,34 +9,36 @@ import Secrets
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "List, make and remove the keys of clones.",
-        discussion: """
-            The keys of 'clone' and 'rekey' are kept in files that only you can read (~/.local/share/outpost/keys). \
-            They stay until 'keys remove': a copy of a clone, on a stick or in a backup, needs the key that the \
-            clone had when it was copied.
+        abstract: translated("List, make and remove the keys of clones."),
+        discussion: translated(
+            paragraphs: """
+                The keys of 'clone' and 'rekey' are kept in files that only you can read \
+                (~/.local/share/outpost/keys). They stay until 'keys remove': a copy of a clone, on a stick or in a \
+                backup, needs the key that the clone had when it was copied.
 
-            EXAMPLE
-              outpost keys list
-              outpost keys new /media/stick/shop.key
-              outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427
-            """,
+                EXAMPLE
+                  outpost keys list
+                  outpost keys new /media/stick/shop.key
+                  outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427
+                """),
         subcommands: [List.self, New.self, Remove.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Show each key with the clones and vaults that use it.",
-            discussion: """
-                Each key is tried at every place where a clone was made, opened or re-keyed. A copy that was never \
-                opened is unknown. 'missing' is a place without a clone; 'other key' is a clone that was re-keyed or \
-                replaced. The keys of the tool's log and cache are not listed.
+            abstract: translated("Show each key with the clones and vaults that use it."),
+            discussion: translated(
+                paragraphs: """
+                    Each key is tried at every place where a clone was made, opened or re-keyed. A copy that was never \
+                    opened is unknown. 'missing' is a place without a clone; 'other key' is a clone that was re-keyed \
+                    or replaced. The keys of the tool's log and cache are not listed.
 
-                EXAMPLE
-                  outpost keys list
-                  outpost keys list --json
-                """)
+                    EXAMPLE
+                      outpost keys list
+                      outpost keys list --json
+                    """))
 
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let keys = try KeptKey.all()
@@ -58,19 +60,20 @@ struct KeysCommand: AsyncParsableCommand {
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "new",
-            abstract: "Create a file with a new key, for --key-file and --new-key-file.",
-            discussion: """
-                Only you can read the new file; an existing file is never overwritten. Keep a copy in a safe place: \
-                without the key, nothing opens the clone.
+            abstract: translated("Create a file with a new key, for --key-file and --new-key-file."),
+            discussion: translated(
+                paragraphs: """
+                    Only you can read the new file; an existing file is never overwritten. Keep a copy in a safe \
+                    place: without the key, nothing opens the clone.
 
-                EXAMPLE
-                  outpost keys new /media/stick/shop.key
-                  outpost clone https://host/service/ shop --key-file /media/stick/shop.key
-                """)
+                    EXAMPLE
+                      outpost keys new /media/stick/shop.key
+                      outpost clone https://host/service/ shop --key-file /media/stick/shop.key
+                    """))
 
-        @Argument(help: "The new file.", completion: .file()) var file: String
+        @Argument(help: .text("The new file."), completion: .file()) var file: String
         @OptionGroup var secrets: SecretOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let (folder, name) = CheckedFolder.place(of: file)
@@ -101,24 +104,25 @@ struct KeysCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove keys, after a list of the files that they open.",
-            discussion: """
-                A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened \
-                are not in the list. --stale removes the keys whose known places are all missing or have other keys.
+            abstract: translated("Remove keys, after a list of the files that they open."),
+            discussion: translated(
+                paragraphs: """
+                    A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened \
+                    are not in the list. --stale removes the keys whose known places are all missing or have other keys.
 
-                EXAMPLE
-                  outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427
-                  outpost keys remove --stale
-                """)
+                    EXAMPLE
+                      outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427
+                      outpost keys remove --stale
+                    """))
 
-        @Argument(help: "The names of the keys, as 'outpost keys list' shows them.") var names: [String] = []
-        @Flag(help: "Remove the keys of missing clones.") var stale = false
-        @Flag(help: "Do not ask.") var yes = false
-        @Flag(help: "Report as JSON.") var json = false
+        @Argument(help: .text("The names of the keys, as 'outpost keys list' shows them.")) var names: [String] = []
+        @Flag(help: .text("Remove the keys of missing clones.")) var stale = false
+        @Flag(help: .text("Do not ask.")) var yes = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         mutating func validate() throws {
             guard names.isEmpty == stale else {
-                throw ValidationError("Name the keys, or give --stale for those of missing clones.")
+                throw ValidationError(translated("Name the keys, or give --stale for those of missing clones."))
             }
         }
 

@@ -5,18 +5,19 @@ import Foundation
 struct ListClones: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the clones of this machine with their keys.",
-        discussion: """
-            A clone is known from the moment when it is made or opened here. 'missing' is a directory that was removed \
-            or moved; its key is kept until 'outpost keys remove --stale'. Clones with a passphrase or a key file are not \
-            opened, and only their directory is shown.
+        abstract: translated("List the clones of this machine with their keys."),
+        discussion: translated(
+            paragraphs: """
+                A clone is known from the moment when it is made or opened here. 'missing' is a directory that was \
+                removed or moved; its key is kept until 'outpost keys remove --stale'. Clones with a passphrase or a \
+                key file are not opened, and only their directory is shown.
 
-            EXAMPLE
-              outpost list
-              outpost list --json
-            """)
+                EXAMPLE
+                  outpost list
+                  outpost list --json
+                """))
 
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let clones = await KnownClone.all()

@@ -7,60 +7,64 @@ import Supportability
 struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Show the events of a clone, or the log of the tool.",
-        discussion: """
-            With a directory, the log shows the events of that clone, newest first. Without one, it shows the log of \
-            the tool itself for all its runs, newest first; JSON and exports are oldest first. The tool keeps the \
-            newest 10,000 entries, encrypted and without secrets.
+        abstract: translated("Show the events of a clone, or the log of the tool."),
+        discussion: translated(
+            paragraphs: """
+                With a directory, the log shows the events of that clone, newest first. Without one, it shows the log \
+                of the tool itself for all its runs, newest first; JSON and exports are oldest first. The tool keeps \
+                the newest 10,000 entries, encrypted and without secrets.
 
-            A time is an instant such as 2026-01-31T08:15:00Z, or an age: 90s, 15m, 2h, 7d. The variable \
-            OUTPOST_LOG_LEVEL sets the lowest level that the tool logs, or off; without it the level is notice.
+                A time is an instant such as 2026-01-31T08:15:00Z, or an age: 90s, 15m, 2h, 7d. The variable \
+                OUTPOST_LOG_LEVEL sets the lowest level that the tool logs, or off; without it the level is notice.
 
-            EXAMPLE
-              outpost log shop --last 20
-              outpost log --level error --since 2d
-              outpost log --export report.txt.gz
-              outpost log --since 7d --export report.html
-            """)
+                EXAMPLE
+                  outpost log shop --last 20
+                  outpost log --level error --since 2d
+                  outpost log --export report.txt.gz
+                  outpost log --since 7d --export report.html
+                """))
 
-    @Argument(help: "The directory of a clone.", completion: .directory)
+    @Argument(help: .text("The directory of a clone."), completion: .directory)
     var directory: String?
     var cloneDirectory: String? { directory }
 
     @OptionGroup var key: KeyOptions
-    @Option(help: "The number of events.") var last = 50
-    @Flag(help: "Report as JSON.") var json = false
+    @Option(help: .text("The number of events.")) var last = 50
+    @Flag(help: .text("Report as JSON.")) var json = false
     @OptionGroup var filter: LogFilterOptions
 
     @Option(
         name: .customLong("export"),
-        help: ArgumentHelp(
+        help: .text(
             "Write the entries to a file: .html for a page in a browser, .gz to compress, else text.",
             valueName: "file"))
     var exportFile: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The language of the page: \(LogPageLanguage.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "tag"))
     var language: LogPageLanguage?
 
     @Option(
         name: .customLong("remove-below"),
-        help: ArgumentHelp("Remove the entries below this level.", valueName: "level"))
+        help: .text("Remove the entries below this level.", valueName: "level"))
     var removeBelow: String?
 
-    @Flag(help: "Remove all entries.") var clear = false
+    @Flag(help: .text("Remove all entries.")) var clear = false
 
     mutating func validate() throws {
-        guard last > 0 else { throw ValidationError("--last is 1 or more.") }
+        guard last > 0 else { throw ValidationError(translated("--last is 1 or more.")) }
         let isAboutTool = filter.isUsed || exportFile != nil || removeBelow != nil || clear
         guard directory == nil || !isAboutTool else {
-            throw ValidationError("Filters, --export, --remove-below and --clear are for the log of the tool.")
+            throw ValidationError(
+                translated("Filters, --export, --remove-below and --clear are for the log of the tool."))
         }
-        guard language == nil || exportFile != nil else { throw ValidationError("--language is for --export.") }
+        guard language == nil || exportFile != nil else {
+            throw ValidationError(translated("--language is for --export."))
+        }
         guard [exportFile != nil, removeBelow != nil, clear].count(where: { $0 }) < 2 else {
-            throw ValidationError("--export, --remove-below and --clear exclude each other.")
+            throw ValidationError(translated("--export, --remove-below and --clear exclude each other."))
         }
         _ = try filter.query()
         if let removeBelow { _ = try LogFilterOptions.severity(removeBelow) }
@@ -142,8 +146,10 @@ struct Log: AsyncParsableCommand, CloneCommand {
         }
         if reading.breaks > 0 {
             Terminal.error(
-                "\(Terminal.yellow("warning:", on: .error)) The log was altered in "
-                    + "\(Terminal.plural(reading.breaks, "place")): entries are missing, doubled or in another order.")
+                """
+                \(Terminal.yellow("warning:", on: .error)) The log was altered in \
+                \(Terminal.plural(reading.breaks, "place")): entries are missing, doubled or in another order.
+                """)
         }
     }
 }
@@ -169,22 +175,22 @@ extension LogPageLanguage: ExpressibleByArgument {}
 
 /// The filter for entries of the tool's log.
 struct LogFilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this level and above, such as error.", valueName: "level"))
+    @Option(help: .text("Only this level and above, such as error.", valueName: "level"))
     var level: String?
 
-    @Option(help: ArgumentHelp("Only this part of the tool, such as outpost.clone.", valueName: "name"))
+    @Option(help: .text("Only this part of the tool, such as outpost.clone.", valueName: "name"))
     var tag: String?
 
-    @Option(help: ArgumentHelp("Only since this time.", valueName: "time"))
+    @Option(help: .text("Only since this time.", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+    @Option(help: .text("Only before this time.", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Only this process.", valueName: "id"))
+    @Option(help: .text("Only this process.", valueName: "id"))
     var process: Int32?
 
-    @Option(help: ArgumentHelp("Only this run, by its correlation id.", valueName: "id"))
+    @Option(help: .text("Only this run, by its correlation id.", valueName: "id"))
     var correlation: String?
 
     var isUsed: Bool {
@@ -201,7 +207,9 @@ struct LogFilterOptions: ParsableArguments {
     static func severity(_ name: String) throws -> LogSeverity {
         guard let severity = LogSeverity(name: name) else {
             throw ValidationError(
-                "'\(name)' is not a level. The levels are \(LogSeverity.allCases.map(\.name).joined(separator: ", ")).")
+                translated(
+                    "'\(name)' is not a level. The levels are \(LogSeverity.allCases.map(\.name).joined(separator: ", "))."
+                ))
         }
         return severity
     }
@@ -213,6 +221,6 @@ struct LogFilterOptions: ParsableArguments {
         {
             return now.addingTimeInterval(-Double(count) * unit)
         }
-        throw ValidationError("\(option) is a time such as 2026-01-31T08:15:00Z or 2h, not '\(text)'.")
+        throw ValidationError(translated("\(option) is a time such as 2026-01-31T08:15:00Z or 2h, not '\(text)'."))
     }
 }

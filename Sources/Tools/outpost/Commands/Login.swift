@@ -9,42 +9,45 @@ import Supportability
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Sign in at a service with OAuth 2, in a browser.",
-        discussion: """
-            You sign in on this machine (--browser), or with a short code on any other one (--device). The tokens \
-            are kept encrypted in the vault 'sign-ins'. Every command for the same host uses and renews them, unless \
-            you give --user or --token-file.
+        abstract: translated("Sign in at a service with OAuth 2, in a browser."),
+        discussion: translated(
+            paragraphs: """
+                You sign in on this machine (--browser), or with a short code on any other one (--device). The tokens \
+                are kept encrypted in the vault 'sign-ins'. Every command for the same host uses and renews them, \
+                unless you give --user or --token-file.
 
-            You need an app that is registered at the authorization server; --client-id names it. The tool knows the \
-            addresses if the service names its authorization server. It also knows Microsoft Graph, Dynamics 365, \
-            Business Central and SAP systems. Otherwise give --issuer, or --token-url with --device-url or \
-            --authorize-url.
+                You need an app that is registered at the authorization server; --client-id names it. The tool knows \
+                the addresses if the service names its authorization server. It also knows Microsoft Graph, Dynamics \
+                365, Business Central and SAP systems. Otherwise give --issuer, or --token-url with --device-url or \
+                --authorize-url.
 
-            EXAMPLE
-              outpost login https://graph.microsoft.com/v1.0/ --client-id ID --device
-              outpost login https://host/sap/opu/odata/sap/API_SALES_ORDER_SRV/ \\
-                --client-id ID --client-secret-file secret.txt
-              outpost login https://host/service/ --client-id ID --issuer https://login.example
-              outpost clone https://host/service/ shop
-              outpost logout https://host/service/
-            """)
+                EXAMPLE
+                  outpost login https://graph.microsoft.com/v1.0/ --client-id ID --device
+                  outpost login https://host/sap/opu/odata/sap/API_SALES_ORDER_SRV/ \\
+                    --client-id ID --client-secret-file secret.txt
+                  outpost login https://host/service/ --client-id ID --issuer https://login.example
+                  outpost clone https://host/service/ shop
+                  outpost logout https://host/service/
+                """))
 
-    @Argument(help: "The root of the service.")
+    @Argument(help: .text("The root of the service."))
     var url: String
     @OptionGroup var options: SignInOptions
-    @Flag(help: "Enter a code in a browser on any machine.") var device = false
-    @Flag(help: "Use the browser of this machine.") var browser = false
-    @Option(help: ArgumentHelp("The minutes to wait for the browser.", valueName: "minutes"))
+    @Flag(help: .text("Enter a code in a browser on any machine.")) var device = false
+    @Flag(help: .text("Use the browser of this machine.")) var browser = false
+    @Option(help: .text("The minutes to wait for the browser.", valueName: "minutes"))
     var wait = 5
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     mutating func validate() throws {
-        guard !device || !browser else { throw ValidationError("--device and --browser exclude each other.") }
-        guard (1...60).contains(wait) else { throw ValidationError("--wait takes 1 to 60 minutes.") }
+        guard !device || !browser else {
+            throw ValidationError(translated("--device and --browser exclude each other."))
+        }
+        guard (1...60).contains(wait) else { throw ValidationError(translated("--wait takes 1 to 60 minutes.")) }
     }
 
     func run() async throws {
@@ -163,8 +166,10 @@ struct Login: AsyncParsableCommand {
         print("Signed in at \(Terminal.bold(plan.origin.description)), by \(TerminalText(plan.serverName)).")
         if !renews {
             Terminal.error(
-                "The server gave no refresh token, so the sign-in ends with its first token. "
-                    + "Some servers want --scope offline_access besides the others.")
+                """
+                The server gave no refresh token, so the sign-in ends with its first token. \
+                Some servers want --scope offline_access besides the others.
+                """)
         }
     }
 }

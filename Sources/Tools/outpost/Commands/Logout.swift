@@ -6,22 +6,23 @@ import ODataTransportNIO
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "End the sign-in at a service.",
-        discussion: """
-            Removes the tokens from the vault, and revokes them at the authorization server if it allows that. \
-            Clones and their keys stay.
+        abstract: translated("End the sign-in at a service."),
+        discussion: translated(
+            paragraphs: """
+                Removes the tokens from the vault, and revokes them at the authorization server if it allows that. \
+                Clones and their keys stay.
 
-            EXAMPLE
-              outpost logout https://host/service/
-            """)
+                EXAMPLE
+                  outpost logout https://host/service/
+                """))
 
-    @Argument(help: "The root of the service.")
+    @Argument(help: .text("The root of the service."))
     var url: String
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     private struct Report: Encodable {
         var service: String

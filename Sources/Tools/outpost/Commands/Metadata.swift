@@ -12,38 +12,40 @@ import Supportability
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metadata",
-        abstract: "Look at, check, convert and compare metadata documents.",
-        discussion: """
-            Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, or as \
-            the directory of a clone, which has those of its service.
+        abstract: translated("Look at, check, convert and compare metadata documents."),
+        discussion: translated(
+            paragraphs: """
+                Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, \
+                or as the directory of a clone, which has those of its service.
 
-            EXAMPLE
-              outpost metadata show https://host/service/
-              outpost metadata validate metadata.xml
-              outpost metadata convert metadata.xml --to json --output metadata.json
-              outpost metadata diff old.xml new.xml
-              outpost metadata show shop Orders
-              outpost metadata diff shop https://host/service/
-              outpost metadata vocabulary
-            """,
+                EXAMPLE
+                  outpost metadata show https://host/service/
+                  outpost metadata validate metadata.xml
+                  outpost metadata convert metadata.xml --to json --output metadata.json
+                  outpost metadata diff old.xml new.xml
+                  outpost metadata show shop Orders
+                  outpost metadata diff shop https://host/service/
+                  outpost metadata vocabulary
+                """),
         subcommands: [Show.self, Validate.self, Convert.self, Diff.self, Vocabulary.self])
 
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "List the entity sets, singletons and types of a service.",
-            discussion: """
-                EXAMPLE
-                  outpost metadata show shop
-                  outpost metadata show https://host/service/
-                  outpost metadata show metadata.xml Orders
-                """)
+            abstract: translated("List the entity sets, singletons and types of a service."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost metadata show shop
+                      outpost metadata show https://host/service/
+                      outpost metadata show metadata.xml Orders
+                    """))
 
-        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
-        @Argument(help: "An entity set, singleton or type to look into.") var element: String?
+        @Argument(help: .text("A file, an address, or the directory of a clone.")) var source: String
+        @Argument(help: .text("An entity set, singleton or type to look into.")) var element: String?
         @OptionGroup var service: ServiceOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let model = try await MetadataSource(source, service, key: key).read().model
@@ -57,10 +59,12 @@ struct Metadata: AsyncParsableCommand {
                 return
             }
             print(
-                "OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), "
-                    + "\(Terminal.plural(summary.complexTypes, "complex type")), "
-                    + "\(Terminal.plural(summary.enumTypes, "enumeration type")), "
-                    + "\(Terminal.plural(summary.operations, "operation"))")
+                """
+                OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), \
+                \(Terminal.plural(summary.complexTypes, "complex type")), \
+                \(Terminal.plural(summary.enumTypes, "enumeration type")), \
+                \(Terminal.plural(summary.operations, "operation"))
+                """)
             var table = Table(["Set", "Type", "Key", "Properties", "Navigation"])
             for set in summary.sets {
                 table.add([
@@ -112,8 +116,9 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "List the names: outpost metadata show "
-                        + SecretRedaction().redacted(source).shellQuoted)
+                    advice: """
+                        List the names: outpost metadata show \(SecretRedaction().redacted(source).shellQuoted)
+                        """)
             }
             if json {
                 print(JSONText(Element(shape)).text)
@@ -124,12 +129,13 @@ struct Metadata: AsyncParsableCommand {
             for property in shape.properties {
                 table.add([
                     (key.contains(property.name) ? "* " : "") + property.name, property.type.description,
-                    property.isNullable ? "yes" : "no", property.label ?? "",
+                    translated(property.isNullable ? "yes" : "no"), property.label ?? "",
                 ])
             }
             for property in shape.navigationProperties {
                 table.add([
-                    property.name, Self.type(of: property), property.isNullable ? "yes" : "no", property.label ?? "",
+                    property.name, Self.type(of: property), translated(property.isNullable ? "yes" : "no"),
+                    property.label ?? "",
                 ])
             }
             Terminal.write(table.rendered())
@@ -139,26 +145,27 @@ struct Metadata: AsyncParsableCommand {
     struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "validate",
-            abstract: "Check that metadata can be read, and list their faults.",
-            discussion: """
-                Warns of elements that cannot be read and are left out, and of every name and path that leads to \
-                nothing that the documents declare. Ends with 0 if the document can be read, with or without \
-                warnings, and with 1 if it cannot.
+            abstract: translated("Check that metadata can be read, and list their faults."),
+            discussion: translated(
+                paragraphs: """
+                    Warns of elements that cannot be read and are left out, and of every name and path that leads to \
+                    nothing that the documents declare. Ends with 0 if the document can be read, with or without \
+                    warnings, and with 1 if it cannot.
 
-                EXAMPLE
-                  outpost metadata validate metadata.xml
-                  outpost metadata validate metadata.xml --strict --references
-                  outpost metadata validate metadata.xml --annotations objects.xml
-                """)
+                    EXAMPLE
+                      outpost metadata validate metadata.xml
+                      outpost metadata validate metadata.xml --strict --references
+                      outpost metadata validate metadata.xml --annotations objects.xml
+                    """))
 
-        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
+        @Argument(help: .text("A file, an address, or the directory of a clone.")) var source: String
         @OptionGroup var service: ServiceOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: "Refuse facets that cannot be, names that are none, and names that differ in case alone.")
+        @Flag(help: .text("Refuse facets that cannot be, names that are none, and names that differ in case alone."))
         var strict = false
-        @Flag(help: "Read the documents it refers to as well.") var references = false
+        @Flag(help: .text("Read the documents it refers to as well.")) var references = false
         @OptionGroup var annotations: AnnotationOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             var options = CSDLReaderOptions(
@@ -180,8 +187,10 @@ struct Metadata: AsyncParsableCommand {
             }
             let summary = ModelSummary(result.model)
             print(
-                "Valid: OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), "
-                    + "\(Terminal.plural(result.warnings.count, "warning")).")
+                """
+                Valid: OData \(summary.version), \(Terminal.plural(summary.entityTypes, "entity type")), \
+                \(Terminal.plural(result.warnings.count, "warning")).
+                """)
         }
 
         private struct Report: Encodable {
@@ -210,28 +219,32 @@ struct Metadata: AsyncParsableCommand {
     struct Convert: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "convert",
-            abstract: "Write metadata in another version or format.",
-            discussion: """
-                What the version or format cannot say is left out, and named on standard error. Annotations of a file \
-                become part of the document.
+            abstract: translated("Write metadata in another version or format."),
+            discussion: translated(
+                paragraphs: """
+                    What the version or format cannot say is left out, and named on standard error. Annotations of a \
+                    file become part of the document.
 
-                EXAMPLE
-                  outpost metadata convert metadata.xml --to json
-                  outpost metadata convert metadata.json --to 2.0 --output metadata.xml
-                """)
+                    EXAMPLE
+                      outpost metadata convert metadata.xml --to json
+                      outpost metadata convert metadata.json --to 2.0 --output metadata.xml
+                    """))
 
-        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
-        @Option(help: ArgumentHelp("4.01, 4.0, 3.0, 2.0, 1.0, or json.", valueName: "version")) var to: String
-        @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
+        @Argument(help: .text("A file, an address, or the directory of a clone.")) var source: String
+        @Option(help: .text("4.01, 4.0, 3.0, 2.0, 1.0, or json.", valueName: "version")) var to: String
+        @Option(
+            name: .shortAndLong, help: .text("The file to write; standard output when left out."), completion: .file())
         var output: String?
         @OptionGroup var service: ServiceOptions
         @OptionGroup var annotations: AnnotationOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: "Report warnings and omissions as JSON; needs --output.") var json = false
+        @Flag(help: .text("Report warnings and omissions as JSON; needs --output.")) var json = false
 
         mutating func validate() throws {
-            guard Self.format(to) != nil else { throw ValidationError("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json.") }
-            guard !json || output != nil else { throw ValidationError("--json goes with --output.") }
+            guard Self.format(to) != nil else {
+                throw ValidationError(translated("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json."))
+            }
+            guard !json || output != nil else { throw ValidationError(translated("--json goes with --output.")) }
         }
 
         private struct Report: Encodable {
@@ -282,21 +295,22 @@ struct Metadata: AsyncParsableCommand {
     struct Diff: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "diff",
-            abstract: "Compare two versions of metadata, and say whether clients can continue.",
-            discussion: """
-                Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
-                cannot.
+            abstract: translated("Compare two versions of metadata, and say whether clients can continue."),
+            discussion: translated(
+                paragraphs: """
+                    Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
+                    cannot.
 
-                EXAMPLE
-                  outpost metadata diff old.xml new.xml
-                  outpost metadata diff old.xml https://host/service/ --json
-                """)
+                    EXAMPLE
+                      outpost metadata diff old.xml new.xml
+                      outpost metadata diff old.xml https://host/service/ --json
+                    """))
 
-        @Argument(help: "The older version: a file, an address, or a clone.") var old: String
-        @Argument(help: "The newer version: a file, an address, or a clone.") var new: String
+        @Argument(help: .text("The older version: a file, an address, or a clone.")) var old: String
+        @Argument(help: .text("The newer version: a file, an address, or a clone.")) var new: String
         @OptionGroup var service: ServiceOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let older = try await MetadataSource(old, service, key: key).read().model
@@ -343,20 +357,22 @@ extension Metadata {
     struct Vocabulary: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "vocabulary",
-            abstract: "Print the vocabulary of object packages, \(ObjectsVocabulary.namespace).",
-            discussion: """
-                The document declares the terms that metadata, or a file for --annotations, may have for packages of \
-                business objects.
+            abstract: translated("Print the vocabulary of object packages, \(ObjectsVocabulary.namespace)."),
+            discussion: translated(
+                paragraphs: """
+                    The document declares the terms that metadata, or a file for --annotations, may have for packages \
+                    of business objects.
 
-                EXAMPLE
-                  outpost metadata vocabulary
-                  outpost metadata vocabulary --json
-                  outpost metadata vocabulary --output Outpost.Objects.V1.xml
-                """)
+                    EXAMPLE
+                      outpost metadata vocabulary
+                      outpost metadata vocabulary --json
+                      outpost metadata vocabulary --output Outpost.Objects.V1.xml
+                    """))
 
-        @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
+        @Option(
+            name: .shortAndLong, help: .text("The file to write; standard output when left out."), completion: .file())
         var output: String?
-        @Flag(help: "Print the document as CSDL JSON.") var json = false
+        @Flag(help: .text("Print the document as CSDL JSON.")) var json = false
 
         func run() async throws {
             var bytes = Array(ObjectsVocabulary.document.utf8)
@@ -462,7 +478,7 @@ extension Connector {
         case 200..<300: return bytes
         case 300..<400:
             throw MetadataError.redirected(
-                url: address, to: response.headerFields[.location] ?? "an address it does not name")
+                url: address, to: response.headerFields[.location] ?? translated("an address it does not name"))
         case 401: throw MetadataError.unauthorized(url: address)
         case 403: throw MetadataError.forbidden(url: address)
         case 404, 410: throw MetadataError.notFound(url: address)

@@ -9,62 +9,63 @@ import ODataModel
 struct New: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Create an app package for a service: offline store, typed proxies, program and tests.",
-        discussion: """
-            The metadata come from the service, or from a file. The package holds a library with an encrypted offline \
-            store and the types of the service, and a small program for the terminal. Its tests need no network. It \
-            builds as it is: cd NAME && swift test.
+        abstract: translated("Create an app package for a service: offline store, typed proxies, program and tests."),
+        discussion: translated(
+            paragraphs: """
+                The metadata come from the service, or from a file. The package holds a library with an encrypted \
+                offline store and the types of the service, and a small program for the terminal. Its tests need no \
+                network. It builds as it is: cd NAME && swift test.
 
-            The package takes Outpost from the folder of --path, from the repository of --repository, or from the \
-            folder 'outpost' beside the new package. Passwords, tokens, header fields and options are used for reading \
-            the metadata and are not written into the package.
+                The package takes Outpost from the folder of --path, from the repository of --repository, or from the \
+                folder 'outpost' beside the new package. Passwords, tokens, header fields and options are used for \
+                reading the metadata and are not written into the package.
 
-            EXAMPLE
-              outpost new shop --service https://host/service/ --path ~/src/outpost
-              outpost new shop --service https://host/service/ --sets Orders,Customers
-              outpost new shop --metadata metadata.xml --json
-            """)
+                EXAMPLE
+                  outpost new shop --service https://host/service/ --path ~/src/outpost
+                  outpost new shop --service https://host/service/ --sets Orders,Customers
+                  outpost new shop --metadata metadata.xml --json
+                """))
 
-    @Argument(help: "The name of the package and of its program: letters, digits, '-' and '_'.")
+    @Argument(help: .text("The name of the package and of its program: letters, digits, '-' and '_'."))
     var name: String
 
-    @Option(name: .customLong("service"), help: ArgumentHelp("The root of the service.", valueName: "url"))
+    @Option(name: .customLong("service"), help: .text("The root of the service.", valueName: "url"))
     var serviceRoot: String?
 
     @Option(
-        help: ArgumentHelp("A file with the metadata, which are then not read from the service.", valueName: "file"),
+        help: .text("A file with the metadata, which are then not read from the service.", valueName: "file"),
         completion: .file())
     var metadata: String?
 
     @Option(
         name: .customLong("path"),
-        help: ArgumentHelp("The folder of the package Outpost, such as a checkout.", valueName: "folder"),
+        help: .text("The folder of the package Outpost, such as a checkout.", valueName: "folder"),
         completion: .directory)
     var packagePath: String?
 
-    @Option(help: ArgumentHelp("The Git repository of the package Outpost.", valueName: "url"))
+    @Option(help: .text("The Git repository of the package Outpost.", valueName: "url"))
     var repository: String?
 
     @Option(
         name: .customLong("sets"),
-        help: ArgumentHelp(
+        help: .text(
             "An entity set or singleton that the app needs; several by commas, or repeated. All if left out.",
             valueName: "names"))
     var sets: [String] = []
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The folder of the new package; NAME if left out.", valueName: "folder"),
+        help: .text("The folder of the new package; NAME if left out.", valueName: "folder"),
         completion: .directory)
     var output: String?
 
-    @Flag(help: "Write into a folder that is not empty. Files that exist are never replaced.")
+    @Flag(help: .text("Write into a folder that is not empty. Files that exist are never replaced."))
     var force = false
 
     @OptionGroup var service: ServiceOptions
     @OptionGroup var secrets: SecretOptions
 
-    @Flag(help: "Report as JSON.")
+    @Flag(help: .text("Report as JSON."))
     var json = false
 
     /// The service of a package without one: a database that `outpost serve` serves on this machine.
@@ -72,10 +73,11 @@ struct New: AsyncParsableCommand, ServiceCommand {
 
     mutating func validate() throws {
         guard serviceRoot != nil || metadata != nil else {
-            throw ValidationError("Name the service with --service URL, or its metadata with --metadata FILE.")
+            throw ValidationError(
+                translated("Name the service with --service URL, or its metadata with --metadata FILE."))
         }
         guard packagePath == nil || repository == nil else {
-            throw ValidationError("--path and --repository exclude each other.")
+            throw ValidationError(translated("--path and --repository exclude each other."))
         }
     }
 
@@ -181,9 +183,11 @@ struct New: AsyncParsableCommand, ServiceCommand {
 
     private func tell(_ app: AppPackage) {
         print(
-            "Created \(Terminal.bold(shown)): \(app.library) with "
-                + "\(Terminal.plural(app.code.structuredTypes, "structured type")) and "
-                + "\(Terminal.plural(app.sets.count, "set")), the program \(app.name), and tests.")
+            """
+            Created \(Terminal.bold(shown)): \(app.library) with \
+            \(Terminal.plural(app.code.structuredTypes, "structured type")) and \
+            \(Terminal.plural(app.sets.count, "set")), the program \(app.name), and tests.
+            """)
         if packagePath == nil, repository == nil {
             print("It takes Outpost from the folder 'outpost' beside it; change that in \(shown)/Package.swift.")
         }

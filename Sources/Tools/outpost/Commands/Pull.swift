@@ -6,27 +6,28 @@ import OfflineOData
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Download the changes of the service into a clone.",
-        discussion: """
-            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
-            too. It does not keep passwords, tokens, keys and --trust: give them again.
+        abstract: translated("Download the changes of the service into a clone."),
+        discussion: translated(
+            paragraphs: """
+                The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+                too. It does not keep passwords, tokens, keys and --trust: give them again.
 
-            EXAMPLE
-              outpost pull shop
-              outpost pull shop --only Orders
-              outpost pull shop --metadata
-              outpost pull shop --set employee=7
-            """)
+                EXAMPLE
+                  outpost pull shop
+                  outpost pull shop --only Orders
+                  outpost pull shop --metadata
+                  outpost pull shop --set employee=7
+                """))
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var keeping: KeepingOptions
-    @Option(help: ArgumentHelp("Only this query or group; may be repeated.", valueName: "name")) var only: [String] = []
+    @Option(help: .text("Only this query or group; may be repeated.", valueName: "name")) var only: [String] = []
     @OptionGroup var parameters: ParameterOptions
     @OptionGroup var amount: DownloadOptions
-    @Flag(help: "First read the metadata again, and apply their changes to the clone.")
+    @Flag(help: .text("First read the metadata again, and apply their changes to the clone."))
     var metadata = false
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let connected = try await store.open(service, keeping, download: amount)
@@ -77,7 +78,8 @@ extension Pull {
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
         var lines = refresh.differences.map { TerminalText($0.description) }
-        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0)" }
+        let label: TerminalText = "refused"
+        lines += refresh.refused.map { "\(Terminal.red(label, on: output)) \($0)" }
         guard !lines.isEmpty else { return }
         Terminal.clearLine()
         for line in lines { Terminal.write(line + "\n", to: output) }

@@ -5,37 +5,38 @@ import OfflineOData
 struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Send the pending changes of a clone.",
-        discussion: """
-            Changes are sent in order. A refused change goes to the error archive and holds up only its dependants; \
-            the exit code is then 3.
+        abstract: translated("Send the pending changes of a clone."),
+        discussion: translated(
+            paragraphs: """
+                Changes are sent in order. A refused change goes to the error archive and holds up only its \
+                dependants; the exit code is then 3.
 
-            If a clone was copied, restored from a backup or reset to an earlier state, its changes may have been \
-            sent already. They are held until you give --from-copy, unless the service is known to recognise \
-            repeated requests. Moving a clone with 'mv' within its volume holds nothing.
+                If a clone was copied, restored from a backup or reset to an earlier state, its changes may have been \
+                sent already. They are held until you give --from-copy, unless the service is known to recognise \
+                repeated requests. Moving a clone with 'mv' within its volume holds nothing.
 
-            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
-            too. It does not keep passwords, tokens, keys and --trust: give them again.
+                The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+                too. It does not keep passwords, tokens, keys and --trust: give them again.
 
-            EXAMPLE
-              outpost push shop
-              outpost push shop --on-conflict merge
-              outpost push shop --on-conflict theirs --on-conflict Visits=mine
-              outpost push shop --only visits
-              outpost push shop --correlate Visits=Number
-              outpost push restored-shop --from-copy
-            """)
+                EXAMPLE
+                  outpost push shop
+                  outpost push shop --on-conflict merge
+                  outpost push shop --on-conflict theirs --on-conflict Visits=mine
+                  outpost push shop --only visits
+                  outpost push shop --correlate Visits=Number
+                  outpost push restored-shop --from-copy
+                """))
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var keeping: KeepingOptions
     @OptionGroup var sending: SendingOptions
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Only the changes of this category and the changes that they depend on; may be repeated.",
             valueName: "category"))
     var only: [String] = []
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let connected = try await store.open(service, keeping)

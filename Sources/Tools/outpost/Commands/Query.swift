@@ -8,37 +8,38 @@ import OfflineOData
 struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Query a clone, without a network.",
-        discussion: """
-            The query is an OData URL relative to the service root. Put it in single quotes, so that the shell leaves \
-            $ and & alone. An empty query lists the entity sets.
+        abstract: translated("Query a clone, without a network."),
+        discussion: translated(
+            paragraphs: """
+                The query is an OData URL relative to the service root. Put it in single quotes, so that the shell \
+                leaves $ and & alone. An empty query lists the entity sets.
 
-            EXAMPLE
-              outpost query shop ''
-              outpost query shop Customers
-              outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc'
-              outpost query shop 'Orders(10248)?$expand=Customer' --json
-              outpost query shop 'Orders?$filter=Freight gt 500' --explain
-              outpost query shop \\
-                'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
-            """)
+                EXAMPLE
+                  outpost query shop ''
+                  outpost query shop Customers
+                  outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc'
+                  outpost query shop 'Orders(10248)?$expand=Customer' --json
+                  outpost query shop 'Orders?$filter=Freight gt 500' --explain
+                  outpost query shop \\
+                    'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
+                """))
 
     @OptionGroup var store: StoreOptions
 
-    @Argument(help: "The query.")
+    @Argument(help: .text("The query."))
     var query: String
 
-    @Flag(help: "Print the result in the OData JSON format.")
+    @Flag(help: .text("Print the result in the OData JSON format."))
     var json = false
 
-    @Flag(help: "Print each property on a line of its own.")
+    @Flag(help: .text("Print each property on a line of its own."))
     var lines = false
 
-    @Flag(help: "Show how the query is answered: its parsed form, the SQL and the plan of SQLite.")
+    @Flag(help: .text("Show how the query is answered: its parsed form, the SQL and the plan of SQLite."))
     var explain = false
 
     func validate() throws {
-        guard !(lines && json) else { throw ValidationError("--lines and --json exclude each other.") }
+        guard !(lines && json) else { throw ValidationError(translated("--lines and --json exclude each other.")) }
     }
 
     func run() async throws {
@@ -73,8 +74,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
         }
         for option in url.options.custom {
             Terminal.error(
-                "\(Terminal.yellow("warning:", on: .error)) The clone ignores \(option.name). "
-                    + "The options of OData begin with $, such as $top and $filter.")
+                """
+                \(Terminal.yellow("warning:", on: .error)) The clone ignores \(option.name). \
+                The options of OData begin with $, such as $top and $filter.
+                """)
         }
     }
 
@@ -95,8 +98,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
         let kept = parts.map { "\($0.name)=\($0.text)".shellQuoted }.joined(separator: ", ")
         return Failure(
             message: "\(entity) is not kept in \(directory).",
-            advice: "The clone keeps a part of \(set): \(kept)\n"
-                + "Keep more of it: outpost add-query \(directory.shellQuoted) NAME=QUERY", cause: error)
+            advice: """
+                The clone keeps a part of \(set): \(kept)
+                Keep more of it: outpost add-query \(directory.shellQuoted) NAME=QUERY
+                """, cause: error)
     }
 
     /// Warns of rows that an incomplete first download has not brought.
@@ -105,8 +110,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
             kept.incomplete.contains(set.text)
         else { return }
         Terminal.error(
-            "\(Terminal.yellow("warning:", on: .error)) Not all is here of \(set.text): its first download is not "
-                + "complete. Go on with: outpost pull \(directory.shellQuoted)")
+            """
+            \(Terminal.yellow("warning:", on: .error)) Not all is here of \(set.text): its first download is not \
+            complete. Go on with: outpost pull \(directory.shellQuoted)
+            """)
     }
 
     /// Warns of unreadable values in the result.

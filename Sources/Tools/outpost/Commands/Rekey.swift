@@ -8,35 +8,36 @@ import Secrets
 struct Rekey: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
-        abstract: "Change the key of a clone, without rewriting it.",
-        discussion: """
-            Without an option, a new key is generated. It is kept in a file that only you can read \
-            (~/.local/share/outpost/keys; see 'outpost keys list'). Anybody with that file can read the clone.
+        abstract: translated("Change the key of a clone, without rewriting it."),
+        discussion: translated(
+            paragraphs: """
+                Without an option, a new key is generated. It is kept in a file that only you can read \
+                (~/.local/share/outpost/keys; see 'outpost keys list'). Anybody with that file can read the clone.
 
-            Earlier copies of the clone still need the old key, and that key still opens them. No key is removed: \
-            see 'outpost keys'.
+                Earlier copies of the clone still need the old key, and that key still opens them. No key is removed: \
+                see 'outpost keys'.
 
-            EXAMPLE
-              outpost rekey shop
-              outpost rekey shop --passphrase
-              outpost rekey shop --new-key-file /media/stick/shop.key
-            """)
+                EXAMPLE
+                  outpost rekey shop
+                  outpost rekey shop --passphrase
+                  outpost rekey shop --new-key-file /media/stick/shop.key
+                """))
 
-    @Argument(help: "The directory of the clone.", completion: .directory)
+    @Argument(help: .text("The directory of the clone."), completion: .directory)
     var directory: String
     var cloneDirectory: String? { directory }
     @OptionGroup var key: KeyOptions
-    @Flag(help: "Protect the clone with a passphrase; the command asks for it.") var passphrase = false
+    @Flag(help: .text("Protect the clone with a passphrase; the command asks for it.")) var passphrase = false
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Protect the clone with this key file, made by 'outpost keys new'. Any other content is a passphrase.",
             valueName: "file"), completion: .file())
     var newKeyFile: String?
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     mutating func validate() throws {
         guard !passphrase || newKeyFile == nil else {
-            throw ValidationError("--passphrase and --new-key-file exclude each other.")
+            throw ValidationError(translated("--passphrase and --new-key-file exclude each other."))
         }
     }
 
@@ -74,11 +75,14 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     }
 
     /// The uses of the old key, and its place.
-    private func fate(of name: String?) -> String {
+    private func fate(of name: String?) -> TerminalText {
         let damaged = damagedFiles()
-        let copies =
-            "Copies of the clone that were made before need the old key"
-            + (damaged.isEmpty ? "" : ", and so does \(damaged.joined(separator: ", "))")
+        let copies: TerminalText =
+            damaged.isEmpty
+            ? "Copies of the clone that were made before need the old key"
+            : """
+            Copies of the clone that were made before need the old key, and so does \(damaged.joined(separator: ", "))
+            """
         return name.map {
             "\(copies). It stays among your keys as \($0). To remove it: outpost keys remove \($0.shellQuoted)"
         } ?? "\(copies)."

@@ -8,23 +8,24 @@ import Secrets
 struct RemoveClone: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove a clone and its key.",
-        discussion: """
-            Changes that the service has not accepted are lost with a clone: it stays while there are any, unless \
-            --discard is given. So are drafts and other data that only the clone has.
+        abstract: translated("Remove a clone and its key."),
+        discussion: translated(
+            paragraphs: """
+                Changes that the service has not accepted are lost with a clone: it stays while there are any, unless \
+                --discard is given. So are drafts and other data that only the clone has.
 
-            A generated key is removed too, unless it opens another clone. A key file of your own stays, and so do \
-            other files in the directory.
+                A generated key is removed too, unless it opens another clone. A key file of your own stays, and so do \
+                other files in the directory.
 
-            EXAMPLE
-              outpost remove shop
-              outpost remove shop --discard --yes
-            """)
+                EXAMPLE
+                  outpost remove shop
+                  outpost remove shop --discard --yes
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Flag(help: "Remove it although changes wait in it, or although it cannot be opened.") var discard = false
-    @Flag(help: "Do not ask.") var yes = false
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Remove it although changes wait in it, or although it cannot be opened.")) var discard = false
+    @Flag(help: .text("Do not ask.")) var yes = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     private struct Report: Encodable {
         var directory: String
@@ -88,16 +89,18 @@ struct RemoveClone: AsyncParsableCommand, StoreCommand {
             throw failure
         }
         guard waiting == 0 || discard else {
+            let verb: TerminalText = waiting == 1 ? "is" : "are"
             throw Failure(
-                message:
-                    "\(Terminal.plural(waiting, "change")) in \(store.directory) \(waiting == 1 ? "is" : "are") not pushed.",
+                message: "\(Terminal.plural(waiting, "change")) in \(store.directory) \(verb) not pushed.",
                 advice: "Send them first: outpost push DIR\nTo lose them: outpost remove DIR --discard")
         }
         guard own == 0 || discard else {
             throw Failure(
                 message: "\(store.directory) has \(Terminal.plural(own, "draft")) that no service has.",
-                advice: "Activate the ones that you need: outpost draft activate DIR DRAFT\n"
-                    + "To lose the rest: outpost remove DIR --discard")
+                advice: """
+                    Activate the ones that you need: outpost draft activate DIR DRAFT
+                    To lose the rest: outpost remove DIR --discard
+                    """)
         }
         return waiting
     }

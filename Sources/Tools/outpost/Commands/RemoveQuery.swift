@@ -5,17 +5,18 @@ import OfflineOData
 struct RemoveQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove-query",
-        abstract: "Stop keeping a query offline, and remove its rows.",
-        discussion: """
-            Rows of other queries stay. Rows with pending changes stay until the changes are accepted.
+        abstract: translated("Stop keeping a query offline, and remove its rows."),
+        discussion: translated(
+            paragraphs: """
+                Rows of other queries stay. Rows with pending changes stay until the changes are accepted.
 
-            EXAMPLE
-              outpost remove-query shop open
-            """)
+                EXAMPLE
+                  outpost remove-query shop open
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The name of the query, as 'outpost status' lists it.") var name: String
-    @Flag(help: "Report as JSON.") var json = false
+    @Argument(help: .text("The name of the query, as 'outpost status' lists it.")) var name: String
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let provider = try await store.open()

@@ -7,30 +7,32 @@ import OfflineOData
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Repair a damaged clone, and keep its pending changes.",
-        discussion: """
-            Indexes are rebuilt from the rows, and references to missing rows are removed. The next pull downloads \
-            doubtful rows again. The queue of changes stays.
+        abstract: translated("Repair a damaged clone, and keep its pending changes."),
+        discussion: translated(
+            paragraphs: """
+                Indexes are rebuilt from the rows, and references to missing rows are removed. The next pull downloads \
+                doubtful rows again. The queue of changes stays.
 
-            If bytes of the files are damaged ('outpost verify' names the places), readable data is saved into new \
-            files, pending changes first. The damaged files are kept beside them, and the next pull brings the lost \
-            rows. If the saved changes may be outdated, they are held until 'outpost push --from-copy' sends them.
+                If bytes of the files are damaged ('outpost verify' names the places), readable data is saved into new \
+                files, pending changes first. The damaged files are kept beside them, and the next pull brings the \
+                lost rows. If the saved changes may be outdated, they are held until 'outpost push --from-copy' sends \
+                them.
 
-            EXAMPLE
-              outpost repair shop
-              outpost repair shop --json
-              outpost repair shop --service https://host/service/
-            """)
+                EXAMPLE
+                  outpost repair shop
+                  outpost repair shop --json
+                  outpost repair shop --service https://host/service/
+                """))
 
     @OptionGroup var store: StoreOptions
     @Option(
         name: .customLong("service"),
-        help: ArgumentHelp(
+        help: .text(
             "The root of the service, if the clone has lost its address.",
             valueName: "url"))
     var serviceRoot: String?
     @OptionGroup var service: ServiceOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let protection = try store.key.protection(ofCloneIn: store.directory)
@@ -50,17 +52,19 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         if try await isDamaged(protection) {
             line.update("Saving the readable data of \(store.directory)")
             let report = try await salvage(protection)
-            let changes = report.savedChanges == 1 ? "change" : "changes"
-            done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
+            let changes: TerminalText = report.savedChanges == 1 ? "change" : "changes"
+            done.append(
+                translated("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files."))
             for (table, places) in report.losses.sorted(by: { $0.key < $1.key }) {
-                done.append("\(table) could not be read in \(places) \(places == 1 ? "place" : "places").")
+                let noun: TerminalText = places == 1 ? "place" : "places"
+                done.append(translated("\(table) could not be read in \(places) \(noun)."))
             }
-            done.append("The damaged files are kept as \(report.damagedFile).")
+            done.append(translated("The damaged files are kept as \(report.damagedFile)."))
         }
         let opened = try await OfflineStore.open(at: store.directory, protection: protection)
         defer { try? opened.close() }
         line.update("Mending \(store.directory)")
-        done += try await opened.maintenance.repair()
+        done += try await opened.maintenance.repair().map { LibraryText.text($0) }
         return done
     }
 

@@ -18,77 +18,80 @@ import ServerMetrics
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
-        discussion: """
-            Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, primary \
-            keys and foreign keys. The database is not altered, unless --track is given; what is needed to tell \
-            changes is kept in a file beside it.
+        abstract: translated("Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service."),
+        discussion: translated(
+            paragraphs: """
+                Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, \
+                primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to \
+                tell changes is kept in a file beside it.
 
-            A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
+                A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
-            A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is printed, \
-            which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or as the \
-            password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+                A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is \
+                printed, which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or \
+                as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
 
-            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
+                Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
 
-            Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service does not \
-            stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
+                Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service \
+                does not stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
 
-            Every option is also a key of the YAML file that --config names, and a variable: OUTPOST_SERVE_PORT for --port. \
-            SIGHUP reads users, rights, certificate and that file again. If one of them is wrong, all stay as they are.
+                Every option is also a key of the YAML file that --config names, and a variable: OUTPOST_SERVE_PORT \
+                for --port. SIGHUP reads users, rights, certificate and that file again. If one of them is wrong, all \
+                stay as they are.
 
-            EXAMPLE
-              outpost serve northwind.db --port 8080
-              outpost serve --config serve.yaml --check
-              outpost serve northwind.db --auth users.txt --rights rights.yaml
-              outpost users add users.txt ann
-              outpost serve northwind.db --tls server.pem --tls-key server.key \\
-                --auth users.txt --log
-              outpost serve northwind.db --cors https://app.example \\
-                --base-url https://api.example/shop/
-              outpost serve shop.db --key 'Active customers=CustomerID' --read-only
-              outpost serve northwind.db --metrics
-              outpost serve my-clone
-              outpost serve metadata.xml --rows data.json
-            """)
+                EXAMPLE
+                  outpost serve northwind.db --port 8080
+                  outpost serve --config serve.yaml --check
+                  outpost serve northwind.db --auth users.txt --rights rights.yaml
+                  outpost users add users.txt ann
+                  outpost serve northwind.db --tls server.pem --tls-key server.key \\
+                    --auth users.txt --log
+                  outpost serve northwind.db --cors https://app.example \\
+                    --base-url https://api.example/shop/
+                  outpost serve shop.db --key 'Active customers=CustomerID' --read-only
+                  outpost serve northwind.db --metrics
+                  outpost serve my-clone
+                  outpost serve metadata.xml --rows data.json
+                """))
 
-    @Argument(help: "A SQLite database, the directory of a clone, or a metadata document.", completion: .file())
+    @Argument(help: .text("A SQLite database, the directory of a clone, or a metadata document."), completion: .file())
     var path: String
 
     @Option(
-        help: ArgumentHelp("The rows of the service that a metadata document describes, as JSON.", valueName: "file"))
+        help: .text("The rows of the service that a metadata document describes, as JSON.", valueName: "file"))
     var rows: String?
 
-    @Option(help: "The port; 0 takes a free one.")
+    @Option(help: .text("The port; 0 takes a free one."))
     var port = 8080
 
-    @Option(help: "The address to listen on.")
+    @Option(help: .text("The address to listen on."))
     var host = "127.0.0.1"
 
-    @Flag(name: .customLong("read-only"), help: "Refuse every change.")
+    @Flag(name: .customLong("read-only"), help: .text("Refuse every change."))
     var readOnly = false
 
     @Option(
         name: .customLong("key"),
-        help: ArgumentHelp("Serve a view as an entity set with this key.", valueName: "view=column"))
+        help: .text("Serve a view as an entity set with this key.", valueName: "view=column"))
     var keys: [String] = []
 
     @Flag(
-        help: """
+        help: .text(
+            """
             Install triggers in the database, so that changes by other programs are known at once; 'outpost untrack' \
             removes them.
-            """)
+            """))
     var track = false
 
     @Option(
-        name: .customLong("page-size"), help: "The most rows in one page; 0 for no limit.")
+        name: .customLong("page-size"), help: .text("The most rows in one page; 0 for no limit."))
     var pageSize = 1000
 
     @OptionGroup var access: AccessOptions
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Give callers the rights in this YAML file alone, by role, entity set and row.", valueName: "file"),
         completion: .file())
     var rights: String?
@@ -97,23 +100,24 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         name: .customLong("base-url"),
-        help: ArgumentHelp(
+        help: .text(
             "The URL under which clients see the service, behind a proxy that takes a part of the path away.",
             valueName: "url"))
     var baseURL: String?
 
     @Flag(
         name: .customLong("trust-proxy"),
-        help: """
-            Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them must be \
-            one that the service answers to.
-            """)
+        help: .text(
+            """
+            Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them \
+            must be one that the service answers to.
+            """))
     var trustsProxy = false
 
-    @Flag(name: .customLong("no-compression"), help: "Send responses unpacked, whatever clients accept.")
+    @Flag(name: .customLong("no-compression"), help: .text("Send responses unpacked, whatever clients accept."))
     var noCompression = false
 
-    @Flag(help: "Write a line for each request to standard error.")
+    @Flag(help: .text("Write a line for each request to standard error."))
     var log = false
 
     @OptionGroup var metrics: MetricsOptions
@@ -123,27 +127,32 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var key: KeyOptions
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Read settings from this YAML file. Options and variables OUTPOST_SERVE_… come before it.",
             valueName: "file"),
         completion: .file())
     var config: String?
 
-    @Flag(help: "Check all settings and files, and end without serving.")
+    @Flag(help: .text("Check all settings and files, and end without serving."))
     var check = false
 
-    @Flag(help: "Say where the service is as JSON.")
+    @Flag(help: .text("Say where the service is as JSON."))
     var json = false
 
     mutating func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
-        guard pageSize >= 0 else { throw ValidationError("--page-size is 0 or more.") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError(translated("--port is a number from 0 to 65535."))
+        }
+        guard pageSize >= 0 else { throw ValidationError(translated("--page-size is 0 or more.")) }
         guard !door.open || StartWarnings.isLoopback(host) else {
-            throw ValidationError("--open is for this machine alone: leave out --host \(host), or leave out --open.")
+            throw ValidationError(
+                translated("--open is for this machine alone: leave out --host \(host), or leave out --open."))
         }
         guard !metrics.metrics || metrics.tokenFile != nil || !trustsProxy && baseURL == nil else {
             throw ValidationError(
-                "--metrics behind a proxy would show them to every caller of the proxy: give --metrics-token FILE.")
+                translated(
+                    "--metrics behind a proxy would show them to every caller of the proxy: give --metrics-token FILE.")
+            )
         }
     }
 
@@ -195,7 +204,7 @@ struct Serve: AsyncParsableCommand {
         let server = ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
         if check {
             try configuration.tls?.check()
-            for warning in source.warnings + warnings { warn(warning) }
+            for warning in source.warnings.map({ TerminalText($0) }) + warnings { warn(warning) }
             try await source.close()
             return report(check: sets)
         }
@@ -208,7 +217,8 @@ struct Serve: AsyncParsableCommand {
         let signal = ReloadSignal { await reloading.run() }
         defer { withExtendedLifetime((deadline, signal)) {} }
         token?.write()
-        for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) { warn(warning) }
+        for warning in source.warnings.map({ TerminalText($0) }) + warnings { warn(warning) }
+        if let problem = token?.problem { warn(TerminalText(problem)) }
         health.finishStart()
         let journal = ServeJournal(isOn: log)
         journal.started(at: running.url, path: path, sets: sets.count)
@@ -220,7 +230,7 @@ struct Serve: AsyncParsableCommand {
         journal.stopped()
     }
 
-    private func warn(_ text: String) {
+    private func warn(_ text: TerminalText) {
         Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(text)")
     }
 
@@ -254,7 +264,7 @@ struct Serve: AsyncParsableCommand {
         return ServeToken(in: path, isSecure: access.tls != nil)
     }
 
-    private func warnings(isClone: Bool, _ ways: [any RequestAuthenticator]) -> [String] {
+    private func warnings(isClone: Bool, _ ways: [any RequestAuthenticator]) -> [TerminalText] {
         StartWarnings(
             host: host, isProtected: !ways.isEmpty || rights != nil || isClone && !door.open,
             takesPasswords: ways.contains { !($0 is ClientCertificateAuthentication) }

@@ -7,14 +7,15 @@ import OfflineOData
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the queries of a clone and its pending changes.",
-        discussion: """
-            EXAMPLE
-              outpost status shop
-            """)
+        abstract: translated("Show the queries of a clone and its pending changes."),
+        discussion: translated(
+            paragraphs: """
+                EXAMPLE
+                  outpost status shop
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let provider = try await store.open()
@@ -28,8 +29,8 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var table = Table(["Query", "Rows", "Last download"])
         for query in status.queries {
             table.add([
-                query.isShared ? "\(query.name) (shared)" : query.name, Terminal.number(query.rows),
-                query.isLoaded ? query.lastDownload?.description ?? "" : "incomplete; go on with pull",
+                query.isShared ? translated("\(query.name) (shared)") : query.name, Terminal.number(query.rows),
+                query.isLoaded ? query.lastDownload?.description ?? "" : translated("incomplete; go on with pull"),
             ])
         }
         Terminal.write(table.rendered())
@@ -44,7 +45,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             print(status.hold == nil ? "\nTo push:" : "\nHeld:")
             if let hold = status.hold {
                 let push = "outpost push \(store.directory.shellQuoted) --from-copy"
-                print("\(hold.description) Look at the service. To send them anyway: \(push)")
+                print("\(LibraryText.text(hold.description)) Look at the service. To send them anyway: \(push)")
             }
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
@@ -162,11 +163,12 @@ struct RequestLine: Encodable {
         if let failure = request.failure {
             let kind: TerminalText =
                 switch request.state {
-                case .inDoubt: Terminal.red("in doubt")
-                case .held, .pending, .sending: Terminal.yellow("locked")
-                case .refused: Terminal.red(failure.isConflict ? "conflict" : "refused")
+                case .inDoubt: "in doubt"
+                case .held, .pending, .sending: "locked"
+                case .refused: failure.isConflict ? "conflict" : "refused"
                 }
-            text += " \(kind): \(failure.message)"
+            let isLocked = request.state != .inDoubt && request.state != .refused
+            text += " \(isLocked ? Terminal.yellow(kind) : Terminal.red(kind)): \(failure.message)"
         }
         return text
     }

@@ -8,38 +8,41 @@ import OfflineOData
 struct StreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",
-        abstract: "Read and write pictures, documents and other streams of entities.",
-        discussion: """
-            A media entity is named alone, such as Photos(1); a stream property behind its entity, such as \
-            Photos(1)/Thumbnail. Streams are in a clone if a query was made with --streams, or once they are loaded.
+        abstract: translated("Read and write pictures, documents and other streams of entities."),
+        discussion: translated(
+            paragraphs: """
+                A media entity is named alone, such as Photos(1); a stream property behind its entity, such as \
+                Photos(1)/Thumbnail. Streams are in a clone if a query was made with --streams, or once they are loaded.
 
-            EXAMPLE
-              outpost stream get shop 'Photos(1)' --output photo.jpg
-              outpost stream put shop 'Photos(1)/Thumbnail' small.png
-              outpost stream put shop Photos new.jpg
-              outpost stream load shop 'Photos(1)'
-              outpost stream remove shop 'Photos(1)/Thumbnail'
-            """,
+                EXAMPLE
+                  outpost stream get shop 'Photos(1)' --output photo.jpg
+                  outpost stream put shop 'Photos(1)/Thumbnail' small.png
+                  outpost stream put shop Photos new.jpg
+                  outpost stream load shop 'Photos(1)'
+                  outpost stream remove shop 'Photos(1)/Thumbnail'
+                """),
         subcommands: [Get.self, Put.self, Remove.self, Load.self])
 
     struct Get: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "get",
-            abstract: "Write a stream of a clone to a file, without a network.",
-            discussion: """
-                EXAMPLE
-                  outpost stream get shop 'Photos(1)' --output photo.jpg
-                  outpost stream get shop 'Notes(7)/Text' | less
-                """)
+            abstract: translated("Write a stream of a clone to a file, without a network."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost stream get shop 'Photos(1)' --output photo.jpg
+                      outpost stream get shop 'Notes(7)/Text' | less
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The media entity or stream property.") var stream: String
-        @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
+        @Argument(help: .text("The media entity or stream property.")) var stream: String
+        @Option(
+            name: .shortAndLong, help: .text("The file to write; standard output when left out."), completion: .file())
         var output: String?
-        @Flag(help: "Report as JSON; goes with --output.") var json = false
+        @Flag(help: .text("Report as JSON; goes with --output.")) var json = false
 
         func validate() throws {
-            guard !json || output != nil else { throw ValidationError("--json goes with --output.") }
+            guard !json || output != nil else { throw ValidationError(translated("--json goes with --output.")) }
         }
 
         func run() async throws {
@@ -84,26 +87,29 @@ struct StreamCommand: AsyncParsableCommand {
     struct Put: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "put",
-            abstract: "Replace a stream by a file, or make a media entity of it; the next push sends the bytes.",
-            discussion: """
-                The name of a set makes a new media entity. Its properties are set with 'outpost update' behind it.
+            abstract: translated(
+                "Replace a stream by a file, or make a media entity of it; the next push sends the bytes."),
+            discussion: translated(
+                paragraphs: """
+                    The name of a set makes a new media entity. Its properties are set with 'outpost update' behind it.
 
-                EXAMPLE
-                  outpost stream put shop 'Photos(1)' photo.jpg
-                  outpost stream put shop Photos scan.tiff --type image/tiff
-                  curl -s https://host/map.png | outpost stream put shop 'Photos(1)/Map' - --type image/png
-                """)
+                    EXAMPLE
+                      outpost stream put shop 'Photos(1)' photo.jpg
+                      outpost stream put shop Photos scan.tiff --type image/tiff
+                      curl -s https://host/map.png | outpost stream put shop 'Photos(1)/Map' - --type image/png
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The media entity, the stream property, or the set of a new media entity.") var stream: String
-        @Argument(help: "The file with the bytes; - reads the input.", completion: .file()) var file: String
+        @Argument(help: .text("The media entity, the stream property, or the set of a new media entity.")) var stream:
+            String
+        @Argument(help: .text("The file with the bytes; - reads the input."), completion: .file()) var file: String
         @Option(
             name: .customLong("type"),
-            help: ArgumentHelp(
+            help: .text(
                 "The media type of the bytes; found by the end of the file's name when left out.", valueName: "type"))
         var contentType: String?
         @OptionGroup var queuing: QueuingOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let bytes = try StreamFile.stream(of: file)
@@ -114,7 +120,7 @@ struct StreamCommand: AsyncParsableCommand {
                     address.isSet ? .create : .replace, address.url, body: .media(bytes, contentType: type))
                 return try await editor.send(
                     .init(
-                        request: request, done: address.isSet ? "Created" : "Replaced",
+                        request: request, done: translated(address.isSet ? "Created" : "Replaced"),
                         entity: address.isSet ? nil : address.url.description))
             }
         }
@@ -123,18 +129,19 @@ struct StreamCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand, StoreCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Delete the stream of a property; the next push deletes it at the service.",
-            discussion: """
-                The stream of a media entity goes with the entity: outpost delete.
+            abstract: translated("Delete the stream of a property; the next push deletes it at the service."),
+            discussion: translated(
+                paragraphs: """
+                    The stream of a media entity goes with the entity: outpost delete.
 
-                EXAMPLE
-                  outpost stream remove shop 'Photos(1)/Thumbnail'
-                """)
+                    EXAMPLE
+                      outpost stream remove shop 'Photos(1)/Thumbnail'
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The stream property.") var stream: String
+        @Argument(help: .text("The stream property.")) var stream: String
         @OptionGroup var queuing: QueuingOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             try await Edit(store: store, queuing: queuing, json: json).run { editor in
@@ -146,7 +153,7 @@ struct StreamCommand: AsyncParsableCommand {
                         advice: "Delete both: outpost delete DIR \(entity.shellQuoted)", status: .misused)
                 }
                 return try await editor.send(
-                    .init(request: ODataRequest(.delete, url), done: "Deleted", entity: url.description))
+                    .init(request: ODataRequest(.delete, url), done: translated("Deleted"), entity: url.description))
             }
         }
     }
@@ -154,19 +161,20 @@ struct StreamCommand: AsyncParsableCommand {
     struct Load: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "load",
-            abstract: "Load streams from the service, so that they can be read offline.",
-            discussion: """
-                A stream that was cut short goes on where it was.
+            abstract: translated("Load streams from the service, so that they can be read offline."),
+            discussion: translated(
+                paragraphs: """
+                    A stream that was cut short goes on where it was.
 
-                EXAMPLE
-                  outpost stream load shop 'Photos(1)' 'Photos(2)/Thumbnail'
-                """)
+                    EXAMPLE
+                      outpost stream load shop 'Photos(1)' 'Photos(2)/Thumbnail'
+                    """))
 
         @OptionGroup var store: StoreOptions
-        @Argument(help: "The media entities and stream properties.") var streams: [String]
+        @Argument(help: .text("The media entities and stream properties.")) var streams: [String]
         @OptionGroup var service: ServiceOptions
         @OptionGroup var keeping: KeepingOptions
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let connected = try await store.open(service, keeping)
@@ -181,7 +189,8 @@ struct StreamCommand: AsyncParsableCommand {
             }
             guard !json else { return print(JSONText(loaded).text) }
             for report in loaded {
-                print("\(report.isNew ? "Loaded" : "Is here already:") \(report.stream)\(report.isNew ? "." : "")")
+                let done: TerminalText = report.isNew ? "Loaded" : "Is here already:"
+                print("\(done) \(report.stream)\(report.isNew ? "." : "")")
             }
         }
 

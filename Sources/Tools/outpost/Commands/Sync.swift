@@ -6,14 +6,15 @@ import OfflineOData
 struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Push, then pull.",
-        discussion: """
-            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
-            too. It does not keep passwords, tokens, keys and --trust: give them again.
+        abstract: translated("Push, then pull."),
+        discussion: translated(
+            paragraphs: """
+                The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+                too. It does not keep passwords, tokens, keys and --trust: give them again.
 
-            EXAMPLE
-              outpost sync shop
-            """)
+                EXAMPLE
+                  outpost sync shop
+                """))
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
@@ -21,7 +22,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @OptionGroup var sending: SendingOptions
     @OptionGroup var parameters: ParameterOptions
     @OptionGroup var amount: DownloadOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func run() async throws {
         let connected = try await store.open(service, keeping, download: amount)

@@ -6,27 +6,28 @@ import OfflineOData
 struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Undo changes that were not sent.",
-        discussion: """
-            A changed entity returns to its state of the last pull. A created entity is removed, and a deleted one \
-            is restored. Dependent changes, such as the lines of a created order, are undone, too.
+        abstract: translated("Undo changes that were not sent."),
+        discussion: translated(
+            paragraphs: """
+                A changed entity returns to its state of the last pull. A created entity is removed, and a deleted one \
+                is restored. Dependent changes, such as the lines of a created order, are undone, too.
 
-            A change set is undone as a whole: a part of it is refused unless you give --with-others.
+                A change set is undone as a whole: a part of it is refused unless you give --with-others.
 
-            EXAMPLE
-              outpost undo shop 'Orders(10248)'
-              outpost undo shop 'Orders(-1)' "Customers('ALFKI')"
-              outpost undo shop --all
-            """)
+                EXAMPLE
+                  outpost undo shop 'Orders(10248)'
+                  outpost undo shop 'Orders(-1)' "Customers('ALFKI')"
+                  outpost undo shop --all
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The entities, such as 'Orders(1)'.") var entities: [String] = []
-    @Flag(help: "Undo all changes that were not pushed.") var all = false
-    @Flag(help: "Also undo the other changes of their change sets.") var withOthers = false
-    @Flag(help: "Report as JSON.") var json = false
+    @Argument(help: .text("The entities, such as 'Orders(1)'.")) var entities: [String] = []
+    @Flag(help: .text("Undo all changes that were not pushed.")) var all = false
+    @Flag(help: .text("Also undo the other changes of their change sets.")) var withOthers = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func validate() throws {
-        guard entities.isEmpty == all else { throw ValidationError("Name the entities, or give --all.") }
+        guard entities.isEmpty == all else { throw ValidationError(translated("Name the entities, or give --all.")) }
     }
 
     func run() async throws {

@@ -9,26 +9,27 @@ import OfflineOData
 struct Update: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Change an entity in a clone; the change is sent with the next push.",
-        discussion: """
-            Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
-            given as to 'outpost create', and so is --body.
+        abstract: translated("Change an entity in a clone; the change is sent with the next push."),
+        discussion: translated(
+            paragraphs: """
+                Changing an entity whose last change was refused mends it: the next push sends both together. Values \
+                are given as to 'outpost create', and so is --body.
 
-            EXAMPLE
-              outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
-              outpost update shop "Customers('ALFKI')" Fax=null
-            """)
+                EXAMPLE
+                  outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
+                  outpost update shop "Customers('ALFKI')" Fax=null
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The entity.") var entity: String
-    @Argument(help: "Properties and their new values.") var properties: [String] = []
+    @Argument(help: .text("The entity.")) var entity: String
+    @Argument(help: .text("Properties and their new values.")) var properties: [String] = []
     @OptionGroup var body: BodyOptions
     @OptionGroup var queuing: QueuingOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     func validate() throws {
         guard !properties.isEmpty || body.file != nil else {
-            throw ValidationError("Say what is to be changed: NAME=VALUE, or --body with a file.")
+            throw ValidationError(translated("Say what is to be changed: NAME=VALUE, or --body with a file."))
         }
     }
 
@@ -50,7 +51,7 @@ extension Edit.Editor {
         let set = String(entity.prefix { $0 != "(" })
         let isIncomplete = try await isIncomplete(set)
         return Failure(
-            message: "\(entity) \(isIncomplete ? "is not" : "does not exist") in \(directory).",
+            message: "\(entity) \(translated(isIncomplete ? "is not" : "does not exist")) in \(directory).",
             advice: isIncomplete
                 ? "Not all is here of \(set): its first download is not complete. Go on with: outpost pull DIR"
                 : "See what is there with: outpost query DIR \(set.shellQuoted)")

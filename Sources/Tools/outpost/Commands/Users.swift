@@ -6,49 +6,51 @@ import Secrets
 struct UsersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "Keep the file of users that outpost serve --auth reads.",
-        discussion: """
-            The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC string \
-            format), and never the password itself. Only its owner can read it. A running service reads it again on \
-            SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
+        abstract: translated("Keep the file of users that outpost serve --auth reads."),
+        discussion: translated(
+            paragraphs: """
+                The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC \
+                string format), and never the password itself. Only its owner can read it. A running service reads it \
+                again on SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
 
-            EXAMPLE
-              outpost users add users.txt ann
-              outpost users list users.txt
-              outpost users remove users.txt ann
-              outpost serve northwind.db --auth users.txt --tls server.pem
-            """,
+                EXAMPLE
+                  outpost users add users.txt ann
+                  outpost users list users.txt
+                  outpost users remove users.txt ann
+                  outpost serve northwind.db --auth users.txt --tls server.pem
+                """),
         subcommands: [AddUser.self, ListUsers.self, RemoveUser.self])
 }
 
 /// `outpost users add`.
 struct AddUser: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a user, or give a user a new password.",
-        discussion: """
-            The password is asked for. Without a terminal it is the first line of the input, or of --password-file.
+        commandName: "add", abstract: translated("Add a user, or give a user a new password."),
+        discussion: translated(
+            paragraphs: """
+                The password is asked for. Without a terminal it is the first line of the input, or of --password-file.
 
-            A check of the password takes about 50 ms of one processor and 16 MiB of memory (scrypt, N = 2^14, r = 8, \
-            p = 1), so that a first sign-in is quick. A running service checks a password once. With --strong a check \
-            takes six times as long and 32 MiB (N = 2^15, r = 8, p = 3), and so does a guess of somebody who has the \
-            file.
-            """)
+                A check of the password takes about 50 ms of one processor and 16 MiB of memory (scrypt, N = 2^14, \
+                r = 8, p = 1), so that a first sign-in is quick. A running service checks a password once. With \
+                --strong a check takes six times as long and 32 MiB (N = 2^15, r = 8, p = 3), and so does a guess of \
+                somebody who has the file.
+                """))
 
-    @Argument(help: "The file of users; it is made if it is not there.", completion: .file())
+    @Argument(help: .text("The file of users; it is made if it is not there."), completion: .file())
     var file: String
 
-    @Argument(help: "The name of the user.")
+    @Argument(help: .text("The name of the user."))
     var name: String
 
     @Option(
         name: .customLong("password-file"),
-        help: ArgumentHelp("The file with the password.", valueName: "file"), completion: .file())
+        help: .text("The file with the password.", valueName: "file"), completion: .file())
     var passwordFile: String?
 
-    @Flag(help: "Make each guess from a stolen file cost more, and the first sign-in slower.")
+    @Flag(help: .text("Make each guess from a stolen file cost more, and the first sign-in slower."))
     var strong = false
 
-    @Flag(help: "Report as JSON.")
+    @Flag(help: .text("Report as JSON."))
     var json = false
 
     /// The default cost, which scrypt's author recommends for sign-ins (RFC 7914, 2, and its reference 1): below
@@ -98,12 +100,13 @@ struct AddUser: ParsableCommand {
 
 /// `outpost users list`.
 struct ListUsers: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the names of all users.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: translated("List the names of all users."))
 
-    @Argument(help: "The file of users.", completion: .file())
+    @Argument(help: .text("The file of users."), completion: .file())
     var file: String
 
-    @Flag(help: "Print the names as a JSON array.")
+    @Flag(help: .text("Print the names as a JSON array."))
     var json = false
 
     func run() throws {
@@ -115,15 +118,15 @@ struct ListUsers: ParsableCommand {
 
 /// `outpost users remove`.
 struct RemoveUser: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: translated("Remove a user."))
 
-    @Argument(help: "The file of users.", completion: .file())
+    @Argument(help: .text("The file of users."), completion: .file())
     var file: String
 
-    @Argument(help: "The name of the user.")
+    @Argument(help: .text("The name of the user."))
     var name: String
 
-    @Flag(help: "Report as JSON.")
+    @Flag(help: .text("Report as JSON."))
     var json = false
 
     private struct Report: Encodable {

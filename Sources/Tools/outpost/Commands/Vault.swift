@@ -6,17 +6,18 @@ import Foundation
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "Keep small secrets in vaults with a password.",
-        discussion: """
-            Secrets are never arguments, because other users can read those. The command asks for a secret, or reads \
-            a file or the standard input.
+        abstract: translated("Keep small secrets in vaults with a password."),
+        discussion: translated(
+            paragraphs: """
+                Secrets are never arguments, because other users can read those. The command asks for a secret, or \
+                reads a file or the standard input.
 
-            EXAMPLE
-              outpost vault create login
-              outpost vault set login user --value-file user.txt
-              outpost vault get login user
-              outpost vault policy login --min-length 6 --retry-limit 10
-            """,
+                EXAMPLE
+                  outpost vault create login
+                  outpost vault set login user --value-file user.txt
+                  outpost vault get login user
+                  outpost vault policy login --min-length 6 --retry-limit 10
+                """),
         subcommands: [
             Create.self, Open.self, List.self, Set.self, Get.self, Remove.self, Password.self, Policy.self,
             Destroy.self,
@@ -24,7 +25,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     /// The vault that a command works on.
     struct Options: ParsableArguments {
-        @Argument(help: "The name of the vault.") var name: String
+        @Argument(help: .text("The name of the vault.")) var name: String
         @OptionGroup var passwords: Passwords
 
         /// Opens and unlocks the vault.
@@ -40,7 +41,7 @@ struct VaultCommand: AsyncParsableCommand {
     struct Passwords: ParsableArguments {
         @Option(
             name: .customLong("password-file"),
-            help: ArgumentHelp("A file with the password; a line break at the end is ignored.", valueName: "file"),
+            help: .text("A file with the password; a line break at the end is ignored.", valueName: "file"),
             completion: .file())
         var file: String?
 
@@ -75,21 +76,22 @@ struct VaultCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create",
-            abstract: "Create a vault.",
-            discussion: """
-                EXAMPLE
-                  outpost vault create login
-                  outpost vault create machine --no-password
-                """)
+            abstract: translated("Create a vault."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault create login
+                      outpost vault create machine --no-password
+                    """))
 
-        @Argument(help: "The name of the new vault.") var name: String
+        @Argument(help: .text("The name of the new vault.")) var name: String
         @OptionGroup var passwords: Passwords
-        @Flag(help: "Open the vault with the key of this account only.") var noPassword = false
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Open the vault with the key of this account only.")) var noPassword = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         mutating func validate() throws {
             guard !noPassword || passwords.file == nil else {
-                throw ValidationError("--no-password and --password-file exclude each other.")
+                throw ValidationError(translated("--no-password and --password-file exclude each other."))
             }
         }
 
@@ -103,16 +105,17 @@ struct VaultCommand: AsyncParsableCommand {
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "open",
-            abstract: "Check that the password opens a vault.",
-            discussion: """
-                A wrong password counts: see the retry limit of its policy.
+            abstract: translated("Check that the password opens a vault."),
+            discussion: translated(
+                paragraphs: """
+                    A wrong password counts: see the retry limit of its policy.
 
-                EXAMPLE
-                  outpost vault open login
-                """)
+                    EXAMPLE
+                      outpost vault open login
+                    """))
 
         @OptionGroup var vault: Options
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let items = try await vault.unlocked().items
@@ -132,16 +135,17 @@ struct VaultCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the vaults, or the values of one.",
-            discussion: """
-                EXAMPLE
-                  outpost vault list
-                  outpost vault list login
-                """)
+            abstract: translated("List the vaults, or the values of one."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault list
+                      outpost vault list login
+                    """))
 
-        @Argument(help: "The name of the vault.") var name: String?
+        @Argument(help: .text("The name of the vault.")) var name: String?
         @OptionGroup var passwords: Passwords
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let vaults = try VaultFolder()
@@ -166,22 +170,23 @@ struct VaultCommand: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Keep a value in a vault.",
-            discussion: """
-                UTF-8 is kept as text, anything else as bytes.
+            abstract: translated("Keep a value in a vault."),
+            discussion: translated(
+                paragraphs: """
+                    UTF-8 is kept as text, anything else as bytes.
 
-                EXAMPLE
-                  outpost vault set login token --value-file token.txt
-                  printf %s "$TOKEN" | outpost vault set login token --password-file pin.txt
-                """)
+                    EXAMPLE
+                      outpost vault set login token --value-file token.txt
+                      printf %s "$TOKEN" | outpost vault set login token --password-file pin.txt
+                    """))
 
         @OptionGroup var vault: Options
-        @Argument(help: "The name of the value.") var value: String
+        @Argument(help: .text("The name of the value.")) var value: String
         @Option(
-            help: ArgumentHelp("A file with the value; its content is taken unchanged.", valueName: "file"),
+            help: .text("A file with the value; its content is taken unchanged.", valueName: "file"),
             completion: .file())
         var valueFile: String?
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let opened = try await vault.unlocked()
@@ -206,16 +211,17 @@ struct VaultCommand: AsyncParsableCommand {
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "get",
-            abstract: "Write a value of a vault unchanged to the standard output.",
-            discussion: """
-                EXAMPLE
-                  outpost vault get login token
-                  outpost vault get login token --json
-                """)
+            abstract: translated("Write a value of a vault unchanged to the standard output."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault get login token
+                      outpost vault get login token --json
+                    """))
 
         @OptionGroup var vault: Options
-        @Argument(help: "The name of the value.") var value: String
-        @Flag(help: "Write the value as JSON: text unchanged, bytes as base64.") var json = false
+        @Argument(help: .text("The name of the value.")) var value: String
+        @Flag(help: .text("Write the value as JSON: text unchanged, bytes as base64.")) var json = false
 
         private struct Report: Encodable {
             var name: String
@@ -244,15 +250,16 @@ struct VaultCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove a value from a vault.",
-            discussion: """
-                EXAMPLE
-                  outpost vault remove login token
-                """)
+            abstract: translated("Remove a value from a vault."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault remove login token
+                    """))
 
         @OptionGroup var vault: Options
-        @Argument(help: "The name of the value.") var value: String
-        @Flag(help: "Report as JSON.") var json = false
+        @Argument(help: .text("The name of the value.")) var value: String
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             guard try await vault.unlocked().removeValue(named: value) else {
@@ -265,25 +272,26 @@ struct VaultCommand: AsyncParsableCommand {
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "password",
-            abstract: "Change the password of a vault.",
-            discussion: """
-                EXAMPLE
-                  outpost vault password login
-                  outpost vault password login --password-file old.txt \\
-                    --new-password-file new.txt
-                """)
+            abstract: translated("Change the password of a vault."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault password login
+                      outpost vault password login --password-file old.txt \\
+                        --new-password-file new.txt
+                    """))
 
         @OptionGroup var vault: Options
         @Option(
-            help: ArgumentHelp("A file with the new password; a line break at the end is ignored.", valueName: "file"),
+            help: .text("A file with the new password; a line break at the end is ignored.", valueName: "file"),
             completion: .file())
         var newPasswordFile: String?
-        @Flag(help: "From then on, open the vault with the key of this account only.") var noPassword = false
-        @Flag(help: "Report as JSON.") var json = false
+        @Flag(help: .text("From then on, open the vault with the key of this account only.")) var noPassword = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         mutating func validate() throws {
             guard !noPassword || newPasswordFile == nil else {
-                throw ValidationError("--no-password and --new-password-file exclude each other.")
+                throw ValidationError(translated("--no-password and --new-password-file exclude each other."))
             }
         }
 
@@ -303,27 +311,30 @@ struct VaultCommand: AsyncParsableCommand {
     struct Policy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "policy",
-            abstract: "Show the password policy of a vault, or change it.",
-            discussion: """
-                EXAMPLE
-                  outpost vault policy login
-                  outpost vault policy login --min-length 6 --digits --retry-limit 10
-                """)
+            abstract: translated("Show the password policy of a vault, or change it."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault policy login
+                      outpost vault policy login --min-length 6 --digits --retry-limit 10
+                    """))
 
         @OptionGroup var vault: Options
-        @Flag(inversion: .prefixedNo, help: "Whether the key of this account may open the vault without a password.")
+        @Flag(
+            inversion: .prefixedNo,
+            help: .text("Whether the key of this account may open the vault without a password."))
         var defaultPassword: Bool?
-        @Option(help: "The minimum number of characters.") var minLength: Int?
-        @Flag(inversion: .prefixedNo, help: "Whether a digit is required.") var digits: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether an upper-case letter is required.") var upper: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether a lower-case letter is required.") var lower: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether one of ~!@#$%^&*()-+ is required.") var special: Bool?
-        @Option(help: "The days for which a password is valid; 0 for no limit.") var expirationDays: Int?
-        @Option(help: "The minimum number of different characters.") var minUniqueChars: Int?
-        @Option(help: "The seconds after which the vault locks itself; 0 for never.") var lockTimeout: Int?
-        @Option(help: "The number of wrong passwords in a row that destroys the vault; 0 for never.") var retryLimit:
-            Int?
-        @Flag(help: "Report as JSON; this is always so.") var json = false
+        @Option(help: .text("The minimum number of characters.")) var minLength: Int?
+        @Flag(inversion: .prefixedNo, help: .text("Whether a digit is required.")) var digits: Bool?
+        @Flag(inversion: .prefixedNo, help: .text("Whether an upper-case letter is required.")) var upper: Bool?
+        @Flag(inversion: .prefixedNo, help: .text("Whether a lower-case letter is required.")) var lower: Bool?
+        @Flag(inversion: .prefixedNo, help: .text("Whether one of ~!@#$%^&*()-+ is required.")) var special: Bool?
+        @Option(help: .text("The days for which a password is valid; 0 for no limit.")) var expirationDays: Int?
+        @Option(help: .text("The minimum number of different characters.")) var minUniqueChars: Int?
+        @Option(help: .text("The seconds after which the vault locks itself; 0 for never.")) var lockTimeout: Int?
+        @Option(help: .text("The number of wrong passwords in a row that destroys the vault; 0 for never."))
+        var retryLimit: Int?
+        @Flag(help: .text("Report as JSON; this is always so.")) var json = false
 
         func run() async throws {
             let opened = try await vault.unlocked()
@@ -352,15 +363,16 @@ struct VaultCommand: AsyncParsableCommand {
     struct Destroy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "destroy",
-            abstract: "Destroy a vault for ever; no password is needed.",
-            discussion: """
-                EXAMPLE
-                  outpost vault destroy login
-                """)
+            abstract: translated("Destroy a vault for ever; no password is needed."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost vault destroy login
+                    """))
 
-        @Argument(help: "The name of the vault.") var name: String
-        @Flag(help: "Do not ask.") var yes = false
-        @Flag(help: "Report as JSON.") var json = false
+        @Argument(help: .text("The name of the vault.")) var name: String
+        @Flag(help: .text("Do not ask.")) var yes = false
+        @Flag(help: .text("Report as JSON.")) var json = false
 
         func run() async throws {
             let vaults = try VaultFolder()

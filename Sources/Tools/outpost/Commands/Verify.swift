@@ -6,18 +6,19 @@ import OfflineOData
 struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check a whole clone for damage.",
-        discussion: """
-            Every byte of the files is read, then rows, indexes and the queue of changes. Nothing is changed. The \
-            exit code is 1 if something is damaged. Pending changes can often still be read: 'outpost status'.
+        abstract: translated("Check a whole clone for damage."),
+        discussion: translated(
+            paragraphs: """
+                Every byte of the files is read, then rows, indexes and the queue of changes. Nothing is changed. The \
+                exit code is 1 if something is damaged. Pending changes can often still be read: 'outpost status'.
 
-            EXAMPLE
-              outpost verify shop
-              outpost verify shop --json
-            """)
+                EXAMPLE
+                  outpost verify shop
+                  outpost verify shop --json
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Flag(help: "Report as JSON.") var json = false
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     /// The report.
     private struct Report: Encodable {
@@ -47,7 +48,7 @@ struct Verify: AsyncParsableCommand, StoreCommand {
         guard found.isWhole else {
             let count = found.damages.count + found.problems.count
             throw Failure(
-                message: "\(store.directory) is damaged in \(count) \(count == 1 ? "place" : "places").",
+                message: "\(store.directory) is damaged in \(count) \(translated(count == 1 ? "place" : "places")).",
                 advice: "Keep a copy of it. 'outpost repair DIR' saves the readable data, pending changes first.")
         }
         if !json { print("\(Terminal.bold(store.directory)) is whole.") }

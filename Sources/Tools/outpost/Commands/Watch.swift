@@ -8,20 +8,21 @@ import OfflineOData
 struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show the changes of a query result until interrupted.",
-        discussion: """
-            Shows edits and pulls of every process as they happen: '+' for an entity that enters the result, '~' for \
-            a changed one, '-' for one that leaves.
+        abstract: translated("Show the changes of a query result until interrupted."),
+        discussion: translated(
+            paragraphs: """
+                Shows edits and pulls of every process as they happen: '+' for an entity that enters the result, '~' \
+                for a changed one, '-' for one that leaves.
 
-            EXAMPLE
-              outpost watch shop \\
-                'Orders?$filter=ShippedDate eq null&$select=OrderID,Freight'
-              outpost watch shop Orders --json | jq .entity
-            """)
+                EXAMPLE
+                  outpost watch shop \\
+                    'Orders?$filter=ShippedDate eq null&$select=OrderID,Freight'
+                  outpost watch shop Orders --json | jq .entity
+                """))
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The query.") var query: String
-    @Flag(help: "Print each change as a line of JSON.") var json = false
+    @Argument(help: .text("The query.")) var query: String
+    @Flag(help: .text("Print each change as a line of JSON.")) var json = false
 
     func run() async throws {
         let provider = try await store.open()

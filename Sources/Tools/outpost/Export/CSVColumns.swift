@@ -104,7 +104,7 @@ struct CSVColumns {
 
     private func field(_ value: String) -> String { CSVField.text(value, isShown: areShown) }
 
-    private static func hasNoColumns(_ what: String) -> Failure {
+    private static func hasNoColumns(_ what: TerminalText) -> Failure {
         Failure(
             message: "Lines of CSV have no columns for \(what).",
             advice: "Leave it out of the query, or write JSON: --format json", status: .misused)

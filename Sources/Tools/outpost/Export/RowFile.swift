@@ -38,7 +38,7 @@ final class RowFile {
     static func create(at path: String) throws -> FileHandle {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
+            let reason = Outpost.systemReason(errno)
             throw Failure(message: "\(path) cannot be made: \(reason).", advice: "Name another directory after --to.")
         }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

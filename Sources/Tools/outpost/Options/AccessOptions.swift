@@ -8,96 +8,100 @@ import Secrets
 struct AccessOptions: ParsableArguments {
     @Option(
         name: .customLong("auth"),
-        help: ArgumentHelp(
+        help: .text(
             "Ask for a user of this file, which 'outpost users add' writes.", valueName: "file"))
     var usersFile: String?
 
-    @Option(help: ArgumentHelp("Ask for this user; the password comes from --password-file.", valueName: "name"))
+    @Option(help: .text("Ask for this user; the password comes from --password-file.", valueName: "name"))
     var user: String?
 
     @Option(
         name: .customLong("password-file"),
-        help: ArgumentHelp("The file with the password of --user.", valueName: "file"))
+        help: .text("The file with the password of --user.", valueName: "file"))
     var passwordFile: String?
 
     @Option(
         name: .customLong("token-issuer"),
-        help: ArgumentHelp("Accept bearer tokens that this OpenID Connect issuer signed.", valueName: "url"))
+        help: .text("Accept bearer tokens that this OpenID Connect issuer signed.", valueName: "url"))
     var tokenIssuer: String?
 
     @Option(
         name: .customLong("token-audience"),
-        help: ArgumentHelp("Whom the tokens of --token-issuer must be for.", valueName: "name"))
+        help: .text("Whom the tokens of --token-issuer must be for.", valueName: "name"))
     var tokenAudience: String?
 
     @Option(
         name: .customLong("token-keys"),
-        help: ArgumentHelp("The JSON Web Key Set of --token-issuer: a file, or its URL.", valueName: "file|url"))
+        help: .text("The JSON Web Key Set of --token-issuer: a file, or its URL.", valueName: "file|url"))
     var tokenKeys: String?
 
     @Option(
         name: [.customLong("tls"), .customLong("tls-certificate")],
-        help: ArgumentHelp("Serve over TLS and HTTP/2 with this PEM certificate chain.", valueName: "file"))
+        help: .text("Serve over TLS and HTTP/2 with this PEM certificate chain.", valueName: "file"))
     var certificate: String?
 
     @Option(
         name: .customLong("tls-key"),
-        help: ArgumentHelp(
+        help: .text(
             "The PEM private key of --tls, when it is not in the same file.", valueName: "file"))
     var certificateKey: String?
 
     @Option(
         name: .customLong("tls-clients"),
-        help: ArgumentHelp(
+        help: .text(
             """
-            Require client certificates that one of these PEM authorities signed, beside the sign-in of --auth, --user or \
-            --token-issuer where one of these is given.
+            Require client certificates that one of these PEM authorities signed, beside the sign-in of --auth, --user \
+            or --token-issuer where one of these is given.
             """, valueName: "file"))
     var clientAuthorities: String?
 
     @Option(
         name: .customLong("tls-crl"),
-        help: ArgumentHelp(
+        help: .text(
             "Refuse client certificates that these lists (PEM or DER) revoke; read again when the file changes.",
             valueName: "file"))
     var revocationLists: String?
 
     @Flag(
         name: .customLong("allow-either"),
-        help: "Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.")
+        help: .text("Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.")
+    )
     var allowsEither = false
 
     @Option(
         name: .customLong("cors"),
-        help: ArgumentHelp("Let scripts of this origin use the service; * for any.", valueName: "origin"))
+        help: .text("Let scripts of this origin use the service; * for any.", valueName: "origin"))
     var origins: [String] = []
 
-    @Flag(help: "Require a token with each change, fetched by X-CSRF-Token: Fetch.")
+    @Flag(help: .text("Require a token with each change, fetched by X-CSRF-Token: Fetch."))
     var csrf = false
 
     func validate() throws {
-        guard certificateKey == nil || certificate != nil else { throw ValidationError("--tls-key needs --tls.") }
+        guard certificateKey == nil || certificate != nil else {
+            throw ValidationError(translated("--tls-key needs --tls."))
+        }
         guard clientAuthorities == nil || certificate != nil else {
-            throw ValidationError("--tls-clients needs --tls.")
+            throw ValidationError(translated("--tls-clients needs --tls."))
         }
         guard revocationLists == nil || clientAuthorities != nil else {
-            throw ValidationError("--tls-crl needs --tls-clients.")
+            throw ValidationError(translated("--tls-crl needs --tls-clients."))
         }
         guard !allowsEither || clientAuthorities != nil && (usersFile ?? user ?? tokenIssuer) != nil else {
-            throw ValidationError("--allow-either needs --tls-clients, and --auth, --user or --token-issuer.")
+            throw ValidationError(
+                translated("--allow-either needs --tls-clients, and --auth, --user or --token-issuer."))
         }
         guard (user == nil) == (passwordFile == nil) else {
-            throw ValidationError("--user and --password-file go together.")
+            throw ValidationError(translated("--user and --password-file go together."))
         }
         guard (tokenIssuer == nil) == (tokenAudience == nil), (tokenIssuer == nil) == (tokenKeys == nil) else {
-            throw ValidationError("--token-issuer, --token-audience and --token-keys go together.")
+            throw ValidationError(translated("--token-issuer, --token-audience and --token-keys go together."))
         }
         for origin in origins where origin != "*" && !Self.isOrigin(origin) {
             throw ValidationError(
-                "--cors: '\(origin)' is no origin, such as https://app.example or http://localhost:3000.")
+                translated("--cors: '\(origin)' is no origin, such as https://app.example or http://localhost:3000."))
         }
         guard !origins.contains("*") || origins.count == 1 else {
-            throw ValidationError("--cors * allows all origins: name no others beside it.")
+            throw ValidationError(translated("--cors * allows all origins: name no others beside it."))
         }
     }
 

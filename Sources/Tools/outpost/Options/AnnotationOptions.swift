@@ -5,9 +5,11 @@ import ODataModel
 struct AnnotationOptions: ParsableArguments {
     @Option(
         name: .customLong("annotations"),
-        help: ArgumentHelp(
-            "A file with annotations of the metadata, such as the terms of an object package. Repeat the option for "
-                + "several files.", valueName: "file"), completion: .file())
+        help: .text(
+            """
+            A file with annotations of the metadata, such as the terms of an object package. Repeat the option for \
+            several files.
+            """, valueName: "file"), completion: .file())
     var files: [String] = []
 
     /// The documents in the files.

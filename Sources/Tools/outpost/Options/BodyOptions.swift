@@ -5,7 +5,7 @@ import Foundation
 struct BodyOptions: ParsableArguments {
     @Option(
         name: .customLong("body"),
-        help: ArgumentHelp("A file with the entity as JSON; - reads the input.", valueName: "file"),
+        help: .text("A file with the entity as JSON; - reads the input.", valueName: "file"),
         completion: .file())
     var file: String?
 

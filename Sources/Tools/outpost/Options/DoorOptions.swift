@@ -7,7 +7,7 @@ import ODataServer
 struct DoorOptions: ParsableArguments {
     @Option(
         name: .customLong("host-name"),
-        help: ArgumentHelp(
+        help: .text(
             """
             Answer to this name, too. IP addresses, localhost, this machine's name and the host of --base-url need no \
             mention; other names are refused with 421.
@@ -16,29 +16,34 @@ struct DoorOptions: ParsableArguments {
 
     @Option(
         name: .customLong("max-requests-at-once"),
-        help: ArgumentHelp("The most requests of one address at the same time; 0 for no limit.", valueName: "count"))
+        help: .text("The most requests of one address at the same time; 0 for no limit.", valueName: "count"))
     var requestsAtOnce = AddressLimits.defaultRequestsAtOnce
 
     @Option(
         name: .customLong("max-requests-per-minute"),
-        help: ArgumentHelp(
+        help: .text(
             "The most requests of one address in a minute, further pages not counted; 0 for no limit.",
             valueName: "count"))
     var requestsPerMinute = AddressLimits.defaultRequestsPerMinute
 
-    @Flag(help: "Serve a clone without its token, to every user and program of this machine; on loopback only.")
+    @Flag(help: .text("Serve a clone without its token, to every user and program of this machine; on loopback only."))
     var open = false
 
-    @Flag(name: .customLong("print-token"), help: "Print the token of a served clone.")
+    @Flag(name: .customLong("print-token"), help: .text("Print the token of a served clone."))
     var printToken = false
 
     func validate() throws {
-        guard requestsAtOnce >= 0 else { throw ValidationError("--max-requests-at-once is 0 or more.") }
-        guard requestsPerMinute >= 0 else { throw ValidationError("--max-requests-per-minute is 0 or more.") }
-        for name in hostNames where !Self.isName(name) {
-            throw ValidationError("--host-name: '\(name)' is no host name, such as api.example, without a port.")
+        guard requestsAtOnce >= 0 else { throw ValidationError(translated("--max-requests-at-once is 0 or more.")) }
+        guard requestsPerMinute >= 0 else {
+            throw ValidationError(translated("--max-requests-per-minute is 0 or more."))
         }
-        guard !open || !printToken else { throw ValidationError("--open needs no token: leave out --print-token.") }
+        for name in hostNames where !Self.isName(name) {
+            throw ValidationError(
+                translated("--host-name: '\(name)' is no host name, such as api.example, without a port."))
+        }
+        guard !open || !printToken else {
+            throw ValidationError(translated("--open needs no token: leave out --print-token."))
+        }
     }
 
     private static func isName(_ text: String) -> Bool {

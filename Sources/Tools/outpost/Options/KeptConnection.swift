@@ -84,23 +84,24 @@ extension ServiceOptions {
                 case (nil, let value?):
                     values.append("\(name)\(separator)\(value)")
                     taken.append("\(option) '\(name)\(separator)\(value)'")
-                case (nil, nil): differences.append("\(option) \(name) is missing, whose value is not kept")
+                case (nil, nil):
+                    differences.append(translated("\(option) \(name) is missing, whose value is not kept"))
                 case (.some(let other?), let value?) where other != value:
                     differences.append(
-                        "\(option) '\(name)\(separator)\(other)' instead of '\(name)\(separator)\(value)'")
+                        translated("\(option) '\(name)\(separator)\(other)' instead of '\(name)\(separator)\(value)'"))
                 default: break
                 }
             }
             for (name, value) in given.sorted(by: { $0.key < $1.key }) where kept[name] == nil {
                 guard let value else { continue }
-                differences.append("\(option) '\(name)\(separator)\(value)' is new")
+                differences.append(translated("\(option) '\(name)\(separator)\(value)' is new"))
             }
         }
         compare("--header", given.headers, kept: kept.headers, separator: ": ", into: &completed.fields)
         compare("--option", given.options, kept: kept.options, separator: "=", into: &completed.queryOptions)
         if let language = kept.language, language != serviceLanguage {
             if let serviceLanguage {
-                differences.append("--service-language \(serviceLanguage) instead of \(language)")
+                differences.append(translated("--service-language \(serviceLanguage) instead of \(language)"))
             } else {
                 completed.serviceLanguage = language
                 taken.append("--service-language \(language)")
@@ -111,10 +112,12 @@ extension ServiceOptions {
                 completed.user = name
                 taken.append("--user \(name)")
             } else if user != name {
-                differences.append("\(user.map { "--user \($0)" } ?? "--token-file") instead of --user \(name)")
+                differences.append(
+                    translated("\(user.map { "--user \($0)" } ?? "--token-file") instead of --user \(name)"))
             }
         } else if kept.usesToken, tokenFile == nil {
-            differences.append(user.map { "--user \($0) instead of --token-file" } ?? "--token-file is missing")
+            differences.append(
+                translated(user.map { "--user \($0) instead of --token-file" } ?? "--token-file is missing"))
         }
         for host in kept.followed where !followed.contains(host) {
             completed.followed.append(host)
@@ -122,10 +125,13 @@ extension ServiceOptions {
         }
         guard differences.isEmpty else {
             throw Failure(
-                message: "The clone was made with other options: " + differences.joined(separator: "; ") + ".",
+                message: "The clone was made with other options: \(differences.joined(separator: "; ")).",
                 advice:
-                    "With other options, the service may show other rows, and the next pull would remove those that it "
-                    + "leaves out. Give the options of the clone, or make another clone. To go on with yours: --keep-options",
+                    """
+                    With other options, the service may show other rows, and the next pull would remove those that it \
+                    leaves out. Give the options of the clone, or make another clone. To go on with yours: \
+                    --keep-options
+                    """,
                 status: .misused)
         }
         return (completed, taken)
@@ -136,7 +142,7 @@ extension ServiceOptions {
 struct KeepingOptions: ParsableArguments {
     @Flag(
         name: .customLong("keep-options"),
-        help: "Use the header fields, options, language and user of this command from then on.")
+        help: .text("Use the header fields, options, language and user of this command from then on."))
     var keepsOptions = false
 
     /// Returns the options of a command, completed by those of its clone, and prints the completed ones.
@@ -144,8 +150,7 @@ struct KeepingOptions: ParsableArguments {
         guard !keepsOptions, let kept = KeptConnection(in: basis.texts) else { return service }
         let (options, taken) = try service.completed(by: kept)
         if !taken.isEmpty {
-            let text = "As the clone was made: \(HarmlessText.line(taken.joined(separator: " ")))"
-            Terminal.error(Terminal.dim(TerminalText(text), on: .error))
+            Terminal.error(Terminal.dim("As the clone was made: \(taken.joined(separator: " "))", on: .error))
         }
         return options
     }

@@ -6,34 +6,36 @@ import ODataService
 struct LimitOptions: ParsableArguments {
     @Option(
         name: .customLong("max-time"),
-        help: ArgumentHelp(
+        help: .text(
             "The most processor time of one request, without its transfer; 0 for no limit.", valueName: "seconds"))
     var time = Int(RequestBudget.Limits.defaultStatementTime.components.seconds)
 
     @Option(
         name: .customLong("max-rows"),
-        help: ArgumentHelp(
+        help: .text(
             "The most rows of one response over all levels of $expand; 0 for no limit.", valueName: "rows"))
     var rows = RequestBudget.Limits.defaultRows
 
     @Option(
         name: .customLong("max-memory"),
-        help: ArgumentHelp("The most memory that one response may need at once; 0 for no limit.", valueName: "MiB"))
+        help: .text("The most memory that one response may need at once; 0 for no limit.", valueName: "MiB"))
     var memory = RequestBudget.Limits.defaultHeldBytes >> 20
 
     @Option(
         name: .customLong("drain-time"),
-        help: ArgumentHelp(
+        help: .text(
             "How long requests may go on after Ctrl-C or SIGTERM before the process ends.", valueName: "seconds"))
     var drain = Int(ODataServer.Configuration.defaultDrainTime.components.seconds)
 
     mutating func validate() throws {
         for (name, value) in [("--max-time", time), ("--max-rows", rows), ("--max-memory", memory)] {
             guard (0...1_000_000_000).contains(value) else {
-                throw ValidationError("\(name) is a number from 0 to 1000000000.")
+                throw ValidationError(translated("\(name) is a number from 0 to 1000000000."))
             }
         }
-        guard (1...86_400).contains(drain) else { throw ValidationError("--drain-time is 1 to 86400 seconds.") }
+        guard (1...86_400).contains(drain) else {
+            throw ValidationError(translated("--drain-time is 1 to 86400 seconds."))
+        }
     }
 
     /// The budget of each request.

@@ -5,14 +5,16 @@ import ServerMetrics
 /// Who may read the metrics of `outpost serve`.
 struct MetricsOptions: ParsableArguments {
     @Flag(
-        help: """
-            Give metrics at /metrics in the format of Prometheus, to programs of this machine unless --metrics-token is given.
-            """)
+        help: .text(
+            """
+            Give metrics at /metrics in the format of Prometheus, to programs of this machine unless --metrics-token \
+            is given.
+            """))
     var metrics = false
 
     @Option(
         name: .customLong("metrics-token"),
-        help: ArgumentHelp(
+        help: .text(
             "Give metrics at /metrics to every caller that sends the token in this file as bearer token.",
             valueName: "file"))
     var tokenFile: String?
@@ -42,8 +44,10 @@ struct MetricsOptions: ParsableArguments {
         guard token.utf8.count >= Self.minTokenLength, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Failure(
                 message:
-                    "The token in \(tokenFile) is not usable: it has fewer than \(Self.minTokenLength) characters, or "
-                    + "others than visible ones of ASCII.",
+                    """
+                    The token in \(tokenFile) is not usable: it has fewer than \(Self.minTokenLength) characters, or \
+                    others than visible ones of ASCII.
+                    """,
                 advice: "Make one: openssl rand -hex 32 > \(tokenFile.shellQuoted)", status: .misused)
         }
         return token

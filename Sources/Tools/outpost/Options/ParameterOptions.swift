@@ -6,9 +6,11 @@ import OfflineOData
 struct ParameterOptions: ParsableArguments {
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp(
-            "A value for a query parameter, as in a URL: employee=7 for @employee, name='Ann' with its quotes. "
-                + "An empty value removes the parameter. The clone keeps it. May be repeated.", valueName: "name=value"
+        help: .text(
+            """
+            A value for a query parameter, as in a URL: employee=7 for @employee, name='Ann' with its quotes. \
+            An empty value removes the parameter. The clone keeps it. May be repeated.
+            """, valueName: "name=value"
         ))
     var settings: [String] = []
 
@@ -48,7 +50,7 @@ enum NamedValue {
             let parts = text.split(separator: separator, maxSplits: 1, omittingEmptySubsequences: !mayBeEmpty)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
             guard parts.count == 2, let name = parts.first, !name.isEmpty else {
-                throw ValidationError("\(option) takes a name and a value, such as \(example).")
+                throw ValidationError(translated("\(option) takes a name and a value, such as \(example)."))
             }
             pairs[name] = parts[1]
         }

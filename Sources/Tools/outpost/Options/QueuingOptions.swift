@@ -3,16 +3,16 @@ import OfflineOData
 
 /// How a change waits for a push.
 struct QueuingOptions: ParsableArguments {
-    @Option(help: "What the change belongs to, for 'push --only'.")
+    @Option(help: .text("What the change belongs to, for 'push --only'."))
     var category: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "Changes with a higher number are sent first, unless they depend on others; 0 unless given.",
             valueName: "number"))
     var priority = 0
 
-    @Option(help: "A mark of your own, which is kept with the change and not sent.")
+    @Option(help: .text("A mark of your own, which is kept with the change and not sent."))
     var tag: String?
 
     var changeOptions: ChangeOptions { ChangeOptions(category: category, tag: tag, priority: priority) }

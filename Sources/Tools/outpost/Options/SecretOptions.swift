@@ -5,7 +5,7 @@ import Synchronization
 struct SecretOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-readable-secrets"),
-        help: "Accept secrets in files that others can read or replace.")
+        help: .text("Accept secrets in files that others can read or replace."))
     var allowsExposed = false
 
     /// Takes effect for the whole process: secrets are read in many places, after the command line was

@@ -36,24 +36,30 @@ struct SendingOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("on-conflict"), .customLong("conflicts")],
-        help: ArgumentHelp(
-            "The policy for conflicts. 'fail' puts the change into the error archive. 'merge' combines both changes "
-                + "unless they affect the same property. 'mine' sends the change again; 'theirs' gives it up. "
-                + "SET=policy is for one entity set. May be repeated.", valueName: "policy"))
+        help: .text(
+            """
+            The policy for conflicts. 'fail' puts the change into the error archive. 'merge' combines both changes \
+            unless they affect the same property. 'mine' sends the change again; 'theirs' gives it up. \
+            SET=policy is for one entity set. May be repeated.
+            """, valueName: "policy"))
     var onConflict: [Choice] = []
 
-    @Flag(help: "Combine the changes of an entity into one request, and omit entities that were created and deleted.")
+    @Flag(
+        help: .text(
+            "Combine the changes of an entity into one request, and omit entities that were created and deleted."))
     var fold = false
 
     @Option(
-        help: ArgumentHelp(
-            "A property with unique values of your own. If the response to a creation is lost, the tool finds the "
-                + "entity by this property. May be repeated.", valueName: "set=property"))
+        help: .text(
+            """
+            A property with unique values of your own. If the response to a creation is lost, the tool finds the \
+            entity by this property. May be repeated.
+            """, valueName: "set=property"))
     var correlate: [String] = []
 
     @Flag(
         name: .customLong("from-copy"),
-        help: "Send the changes of a copied or restored clone, although another copy may have sent the same.")
+        help: .text("Send the changes of a copied or restored clone, although another copy may have sent the same."))
     var fromCopy = false
 
     mutating func validate() throws { _ = try uploadOptions }
@@ -62,7 +68,7 @@ struct SendingOptions: ParsableArguments {
     func sendsHeldQueue(of store: OfflineStore) async throws -> Bool {
         guard !fromCopy, let hold = try await store.changes.hold() else { return fromCopy }
         // Without an answer, the error of the upload names the next step.
-        guard let answer = Terminal.confirm(TerminalText("\(hold.description) Send them all the same?")) else {
+        guard let answer = Terminal.confirm("\(LibraryText.text(hold.description)) Send them all the same?") else {
             return false
         }
         guard answer else { throw QuietExit(status: .failed) }

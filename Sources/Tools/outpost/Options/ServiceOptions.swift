@@ -12,81 +12,90 @@ import Secrets
 
 /// The options for the connection to a service.
 struct ServiceOptions: ParsableArguments {
-    @Option(help: "The user at the service; the command asks for the password.")
+    @Option(help: .text("The user at the service; the command asks for the password."))
     var user: String?
 
     @Option(
         name: .customLong("password-file"),
-        help: ArgumentHelp("A file with the password of --user.", valueName: "file"))
+        help: .text("A file with the password of --user.", valueName: "file"))
     var passwordFile: String?
 
     @Option(
         name: .customLong("token-file"),
-        help: ArgumentHelp(
+        help: .text(
             "A file with a bearer token; it is read again if the service refuses the token.", valueName: "file"))
     var tokenFile: String?
 
     @Option(
         name: .customLong("header"),
-        help: ArgumentHelp(
-            "A header field for every request, such as 'X-Tenant: blue'; may be repeated. Other users of this "
-                + "machine can see it.", valueName: "field"))
+        help: .text(
+            """
+            A header field for every request, such as 'X-Tenant: blue'; may be repeated. Other users of this \
+            machine can see it.
+            """, valueName: "field"))
     var fields: [String] = []
 
     @Option(
         name: .customLong("option"),
-        help: ArgumentHelp(
+        help: .text(
             "A query option for every request, such as sap-client=100; may be repeated.", valueName: "name=value"))
     var queryOptions: [String] = []
 
     @Option(
         name: .customLong("service-language"),
-        help: ArgumentHelp(
+        help: .text(
             "The language of texts and messages, such as de-AT; also sent as sap-language.",
             valueName: "tag"))
     var serviceLanguage: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Write requests and responses to standard error, without values: none, low (one line each), medium "
-                + "(with names of fields and options) or high (with sizes of bodies).", valueName: "level"))
+        help: .text(
+            """
+            Write requests and responses to standard error, without values: none, low (one line each), medium \
+            (with names of fields and options) or high (with sizes of bodies).
+            """, valueName: "level"))
     var trace: TraceChoice = .none
 
     @Flag(
         name: .customLong("trace-values"),
-        help: "Write values to the trace too: keys, queries, header fields and bodies. Show such a trace to nobody.")
+        help: .text(
+            "Write values to the trace too: keys, queries, header fields and bodies. Show such a trace to nobody."))
     var tracesValues = false
 
     @Option(
         name: .customLong("follow"),
-        help: ArgumentHelp(
-            "A further host, with or without a port: its links are followed, without credentials. May be "
-                + "repeated.", valueName: "host"))
+        help: .text(
+            """
+            A further host, with or without a port: its links are followed, without credentials. May be \
+            repeated.
+            """, valueName: "host"))
     var followed: [String] = []
 
     @Flag(
         name: .customLong("allow-plain-http"),
-        help: "Send passwords, tokens and header fields without https, so that others in the network can read them.")
+        help: .text(
+            "Send passwords, tokens and header fields without https, so that others in the network can read them."))
     var allowsPlainHTTP = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
 
-    @Flag(name: .customLong("no-cache"), help: "Do not use cached metadata.")
+    @Flag(name: .customLong("no-cache"), help: .text("Do not use cached metadata."))
     var ignoresCache = false
 
     mutating func validate() throws {
         guard user == nil || tokenFile == nil else {
-            throw ValidationError("--user and --token-file exclude each other.")
+            throw ValidationError(translated("--user and --token-file exclude each other."))
         }
         guard trace != .none || !tracesValues else {
-            throw ValidationError("--trace-values needs --trace with a level, such as high.")
+            throw ValidationError(translated("--trace-values needs --trace with a level, such as high."))
         }
         _ = try (headers, requestOptions)
         for host in followed where host.isEmpty || host.contains("/") {
-            throw ValidationError("--follow takes a host, such as data.example.com or data.example.com:8443.")
+            throw ValidationError(
+                translated("--follow takes a host, such as data.example.com or data.example.com:8443."))
         }
     }
 
@@ -133,11 +142,12 @@ struct ServiceOptions: ParsableArguments {
                 fields, option: "--header", separator: ":", example: "'X-Tenant: blue'")
             for (name, value) in headers {
                 guard HTTPField.Name(name) != nil else {
-                    throw ValidationError("--header: '\(name)' is no name of a header field, as X-Tenant is.")
+                    throw ValidationError(
+                        translated("--header: '\(name)' is no name of a header field, as X-Tenant is."))
                 }
                 guard HTTPField.isValidValue(value) else {
                     throw ValidationError(
-                        "--header: the value of \(name) has characters that no header field may have.")
+                        translated("--header: the value of \(name) has characters that no header field may have."))
                 }
             }
             return headers
@@ -158,8 +168,10 @@ struct ServiceOptions: ParsableArguments {
             diagnostics.tracesValues = tracesValues
             if tracesValues {
                 Terminal.error(
-                    "\(Terminal.yellow("warning:", on: .error)) The trace contains confidential values. "
-                        + "Not every secret is left out.")
+                    """
+                    \(Terminal.yellow("warning:", on: .error)) The trace contains confidential values. \
+                    Not every secret is left out.
+                    """)
             }
         }
         return ODataClient.Configuration(

@@ -21,7 +21,7 @@ struct SettlingOptions: ParsableArguments {
             }
         }
 
-        fileprivate var text: String {
+        fileprivate var text: TerminalText {
             switch self {
             case .retried: "to push again"
             case .accepted: "taken as made"
@@ -31,8 +31,8 @@ struct SettlingOptions: ParsableArguments {
     }
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The numbers of the changes; the default is all of this kind.") var ids: [Int64] = []
-    @Flag(help: "Report as JSON.") var json = false
+    @Argument(help: .text("The numbers of the changes; the default is all of this kind.")) var ids: [Int64] = []
+    @Flag(help: .text("Report as JSON.")) var json = false
 
     /// Settles changes and prints their number.
     ///
@@ -66,9 +66,11 @@ struct SettlingOptions: ParsableArguments {
 struct GivenKeys: ParsableArguments {
     @Option(
         name: .customLong("key"),
-        help: ArgumentHelp(
-            "The key that the service gave to the entity of change ID, as in a URL: 4=10248 or 4='ALFKI'. May be "
-                + "repeated.", valueName: "ID=key"))
+        help: .text(
+            """
+            The key that the service gave to the entity of change ID, as in a URL: 4=10248 or 4='ALFKI'. May be \
+            repeated.
+            """, valueName: "ID=key"))
     var texts: [String] = []
 
     mutating func validate() throws { _ = try pairs }

@@ -6,7 +6,7 @@ import Secrets
 
 /// The store that a command works on, and its key.
 struct StoreOptions: ParsableArguments {
-    @Argument(help: "The directory of the clone.", completion: .directory)
+    @Argument(help: .text("The directory of the clone."), completion: .directory)
     var directory: String
 
     @OptionGroup var key: KeyOptions
@@ -86,7 +86,7 @@ extension OfflineStore {
 struct KeyOptions: ParsableArguments {
     @Option(
         name: .customLong("key-file"),
-        help: ArgumentHelp(
+        help: .text(
             "A file with the key, made by 'outpost keys new'. Any other content is a passphrase.",
             valueName: "file"))
     var keyFile: String?

@@ -24,7 +24,7 @@ struct ChangeList: Sendable {
         case doubt
 
         /// The words in a table.
-        var text: String {
+        var text: TerminalText {
             switch self {
             case .sent: "on its way"
             case .waiting(let id): "waits for #\(id)"
@@ -88,7 +88,7 @@ struct ChangeList: Sendable {
             let line = RequestLine(item.request)
             table.add(
                 [
-                    "#\(line.id)", line.kind, item.request.subjectText, item.state.text,
+                    "#\(line.id)", line.kind, item.request.subjectText, item.state.text.description,
                     line.changes.joined(separator: ", "),
                 ]
                     + (isMarked ? [line.category ?? ""] : [])
@@ -98,7 +98,7 @@ struct ChangeList: Sendable {
         for item in items where item.request.failure != nil { show(reasonsOf: item) }
         let name = directory.shellQuoted
         if let hold, items.contains(where: { $0.state == .held }) {
-            print("\n\(hold.description) To send them all the same: outpost push \(name) --from-copy")
+            print("\n\(LibraryText.text(hold.description)) To send them all the same: outpost push \(name) --from-copy")
         }
         var advice: [TerminalText] = []
         if items.contains(where: { $0.state == .refused }) {
@@ -119,7 +119,7 @@ struct ChangeList: Sendable {
 
     private func show(reasonsOf item: Item) {
         guard let failure = item.request.failure else { return }
-        print("\n#\(item.request.id) \(Terminal.red(TerminalText(item.state.text))): \(failure.message)")
+        print("\n#\(item.request.id) \(Terminal.red(item.state.text)): \(failure.message)")
         for detail in RequestLine(item.request).details ?? [] { print("    \(detail.text)") }
         for versions in ValueVersions.all(of: item.request, model) ?? [] { print("    \(versions.text)") }
     }

@@ -59,7 +59,7 @@ struct PullReport: Encodable {
         print("Pulled \(Terminal.plural(report.received, "row")), \(Terminal.bytes(bytes)).")
         for line in UnreadableReport.lines(report.unreadable, of: directory) { print(line) }
         guard let first = differences.first else { return }
-        let more = differences.count == 1 ? "" : " and \(Terminal.number(differences.count - 1)) more"
+        let more: TerminalText = differences.count == 1 ? "" : " and \(Terminal.number(differences.count - 1)) more"
         print("The service has changed: \(first.description)\(more)")
         print("Apply its changes: outpost pull \(directory.shellQuoted) --metadata")
     }

@@ -28,27 +28,32 @@ struct PushReport: Encodable {
     static func show(_ report: UploadReport, of directory: String, archived: Int = 0) {
         let changes = "outpost changes \(directory.shellQuoted)"
         guard !report.isEmpty else {
-            let waiting =
+            let waiting: TerminalText =
                 archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(changes) --failed"
             print("Nothing to push.\(waiting)")
             return
         }
         var lines: [TerminalText] = report.accepted.map { request in
-            let key = report.assignedKeys[request.id].map { " as \(request.entityText(under: $0))" } ?? ""
+            let key: TerminalText =
+                report.assignedKeys[request.id].map { " as \(request.entityText(under: $0))" } ?? ""
             return "\(Terminal.green("accepted")) \(RequestLine.text(request, isSettled: true))\(key)"
         }
         lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0, isSettled: true))" }
         let doubts = report.failed.filter { $0.state == .inDoubt }
         let refused = report.failed.filter { $0.state != .inDoubt }
-        lines += refused.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        let label: TerminalText = "refused"
+        lines += refused.map { "\(Terminal.red(label))  \(RequestLine.text($0))" }
         lines += doubts.map { "\(Terminal.yellow("unclear"))  \(RequestLine.text($0))" }
         lines += report.waiting.map { "\(Terminal.yellow("waiting"))  \(RequestLine.text($0))" }
-        let givenUp = report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
-        let inDoubt = doubts.isEmpty ? "" : "\(Terminal.number(doubts.count)) in doubt, "
+        let givenUp: TerminalText =
+            report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
+        let inDoubt: TerminalText = doubts.isEmpty ? "" : "\(Terminal.number(doubts.count)) in doubt, "
         lines.append(
-            "Pushed \(Terminal.plural(report.accepted.count, "change")), "
-                + "\(Terminal.number(refused.count)) refused, \(inDoubt)"
-                + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
+            """
+            Pushed \(Terminal.plural(report.accepted.count, "change")), \
+            \(Terminal.number(refused.count)) refused, \(inDoubt)\
+            \(Terminal.number(report.waiting.count)) waiting\(givenUp).
+            """)
         if report.waiting.contains(where: { $0.failure != nil }) {
             lines.append(
                 Terminal.dim("The service does not take a locked change for now. The next push sends it again."))
@@ -99,8 +104,8 @@ extension Failure {
         guard !sent.failed.isEmpty else { return }
         status = .someRefused
         let count = Terminal.plural(sent.failed.count, "change")
-        let refused: TerminalText =
-            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost changes DIR --failed"
+        let verb: TerminalText = sent.failed.count == 1 ? "was" : "were"
+        let refused: TerminalText = "\(count) \(verb) refused before that: outpost changes DIR --failed"
         advice = [advice, subject.filled(refused)].compactMap { $0 }.joined(separator: "\n")
     }
 }

@@ -11,14 +11,15 @@ struct UnreadableReport: Encodable {
     var reason: String
 
     init(_ unreadable: UnreadableProperty) {
-        entity = unreadable.entity ?? "\(unreadable.entitySet), without a key"
+        entity = unreadable.entity ?? translated("\(unreadable.entitySet), without a key")
         property = unreadable.property
         value = unreadable.text
         reason = unreadable.reason
     }
 
     var text: TerminalText {
-        "\(entity)\(property.map { ", \($0)" } ?? ""): \(value.isEmpty ? "an empty text" : value); \(reason)"
+        let value = value.isEmpty ? translated("an empty text") : value
+        return "\(entity)\(property.map { ", \($0)" } ?? ""): \(value); \(reason)"
     }
 
     /// Returns the lines that describe unreadable values and the next step.

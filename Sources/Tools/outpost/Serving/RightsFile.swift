@@ -64,7 +64,8 @@ struct RightsFile {
                 } else {
                     []
                 }
-            let advice = near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?"
+            let advice: TerminalText? =
+                near.isEmpty ? nil : "Did you mean \(near.joined(separator: translated(" or ")))?"
             guard let node else { throw Failure(message: "\(file.path): \(error)", status: .misused) }
             throw file.failure(
                 at: node["filter"].flatMap { error.isOfFilter ? $0 : nil } ?? node, "\(error)", advice: advice)
@@ -88,7 +89,7 @@ struct RightsFile {
     }
 
     private static func member(_ node: Node, in file: YAMLFile) throws -> AccessRights.Member {
-        guard node.mapping != nil else { return AccessRights.Member(try file.text(node, of: "A member")) }
+        guard node.mapping != nil else { return AccessRights.Member(try file.text(node, of: translated("A member"))) }
         var name: String?
         var issuer: String?
         for (key, _, value) in try file.entries(of: node, known: ["name", "issuer"], in: "A member") {
@@ -117,7 +118,7 @@ struct RightsFile {
                 permission.filter = filter
             default:
                 for verb in value.sequence.map({ Array($0) }) ?? [value] {
-                    let text = try file.text(verb, of: "A verb")
+                    let text = try file.text(verb, of: translated("A verb"))
                     let all = Access.Kind.allCases.map(\.rawValue)
                     if text == "all" {
                         permission.verbs.formUnion(Access.Kind.allCases)
@@ -129,7 +130,7 @@ struct RightsFile {
                             at: verb, "There is no verb '\(text)'.",
                             advice: near.isEmpty
                                 ? "The verbs are \(all.joined(separator: ", ")) and all."
-                                : "Did you mean \(near.joined(separator: " or "))?")
+                                : "Did you mean \(near.joined(separator: translated(" or ")))?")
                     }
                 }
             }

@@ -46,9 +46,10 @@ struct ServeSettings {
                 let near = QueryError.suggestions(for: variable, among: ServeSetting.all.map(\.variable))
                 throw Failure(
                     message: "The environment has the variable \(variable), which is no setting of 'outpost serve'.",
-                    advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?", status: .misused)
+                    advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: translated(" or ")))?",
+                    status: .misused)
             }
-            func refuse(_ kind: String) -> Failure {
+            func refuse(_ kind: TerminalText) -> Failure {
                 Failure(message: "The variable \(variable) is \(kind).", status: .misused)
             }
             switch setting.kind {

@@ -28,27 +28,28 @@ struct YAMLFile {
     }
 
     private static func failure(_ error: YamlError, path: String) -> Failure {
-        let (mark, problem): (Mark?, String) =
+        let (mark, problem): (Mark?, TerminalText) =
             switch error {
             case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
                 .composer(_, let problem, let mark, _):
-                (mark, problem)
+                (mark, TerminalText(problem))
             case .duplicatedKeysInMapping(let names, let context):
-                (context.mark, "\(names.sorted().first.map { "the key \($0)" } ?? "a key") stands there twice")
-            case .reader(let problem, _, _, _): (nil, problem)
+                (context.mark, "\(Self.key(names.sorted().first)) stands there twice")
+            case .reader(let problem, _, _, _): (nil, TerminalText(problem))
             default: (nil, "it is no YAML")
             }
         return Failure(message: "\(place(mark, in: path)): \(problem).", status: .misused)
     }
 
+    private static func key(_ name: String?) -> TerminalText { name.map { "the key \($0)" } ?? "a key" }
+
     private static func place(_ mark: Mark?, in path: String) -> String {
-        mark.map { "\(path), line \($0.line), column \($0.column)" } ?? path
+        mark.map { translated("\(path), line \($0.line), column \($0.column)") } ?? path
     }
 
     /// Returns an error at the place of a value.
-    func failure(at node: Node, _ problem: String, advice: String? = nil) -> Failure {
-        Failure(
-            message: "\(Self.place(node.mark, in: path)): \(problem)", advice: advice.map { "\($0)" }, status: .misused)
+    func failure(at node: Node, _ problem: TerminalText, advice: TerminalText? = nil) -> Failure {
+        Failure(message: "\(Self.place(node.mark, in: path)): \(problem)", advice: advice, status: .misused)
     }
 
     // MARK: Values
@@ -59,7 +60,9 @@ struct YAMLFile {
     ///   - node: the mapping.
     ///   - known: the permitted keys; `nil` for any.
     ///   - what: the place in words, for errors.
-    func entries(of node: Node, known: [String]?, in what: String) throws -> [(key: String, node: Node, value: Node)] {
+    func entries(of node: Node, known: [String]?, in what: TerminalText) throws -> [(
+        key: String, node: Node, value: Node
+    )] {
         guard let mapping = node.mapping else {
             throw failure(at: node, "\(what) has keys and values, as in 'key: value'.")
         }
@@ -71,7 +74,7 @@ struct YAMLFile {
                     at: key, "\(what) has no key '\(name)'.",
                     advice: near.isEmpty
                         ? "The keys are \(known.joined(separator: ", "))."
-                        : "Did you mean \(near.joined(separator: " or "))?")
+                        : "Did you mean \(near.joined(separator: translated(" or ")))?")
             }
             return (name, key, value)
         }

@@ -125,8 +125,11 @@ final class RedirectListener: Sendable {
             "Outpost has the answer. You can close this page and go back to the terminal.")
         private static let otherPage = document("There is nothing here.")
 
-        private static func document(_ text: String) -> String {
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Outpost</title><p>\(text)</p></html>\n"
+        private static func document(_ text: TerminalText) -> String {
+            """
+            <!doctype html><html lang="\(Language.current.rawValue)"><meta charset="utf-8">\
+            <title>Outpost</title><p>\(text)</p></html>\n
+            """
         }
 
         private static func response(_ status: HTTPResponse.Status, _ page: String) -> (HTTPResponse, ByteStream) {

@@ -4,35 +4,35 @@ import ArgumentParser
 struct SignInOptions: ParsableArguments {
     @Option(
         name: .customLong("client-id"),
-        help: ArgumentHelp("The identifier of the app that is registered for you.", valueName: "id"))
+        help: .text("The identifier of the app that is registered for you.", valueName: "id"))
     var clientID: String?
 
     @Option(
-        help: ArgumentHelp("A file with the secret of the app, for servers that demand one.", valueName: "file"),
+        help: .text("A file with the secret of the app, for servers that demand one.", valueName: "file"),
         completion: .file())
     var clientSecretFile: String?
 
-    @Option(help: ArgumentHelp("The authorization server, whose metadata name its endpoints.", valueName: "url"))
+    @Option(help: .text("The authorization server, whose metadata name its endpoints.", valueName: "url"))
     var issuer: String?
 
     @Option(
         name: .customLong("authorize-url"),
-        help: ArgumentHelp("The address at which a browser signs in.", valueName: "url"))
+        help: .text("The address at which a browser signs in.", valueName: "url"))
     var authorizeURL: String?
 
     @Option(
         name: .customLong("token-url"),
-        help: ArgumentHelp("The address at which tokens are requested.", valueName: "url"))
+        help: .text("The address at which tokens are requested.", valueName: "url"))
     var tokenURL: String?
 
     @Option(
         name: .customLong("device-url"),
-        help: ArgumentHelp("The address at which a code for another device is requested.", valueName: "url"))
+        help: .text("The address at which a code for another device is requested.", valueName: "url"))
     var deviceURL: String?
 
     @Option(
         name: .customLong("scope"),
-        help: ArgumentHelp("The access that is asked for; may be repeated.", valueName: "scope"))
+        help: .text("The access that is asked for; may be repeated.", valueName: "scope"))
     var scopeTexts: [String] = []
 
     @OptionGroup var secrets: SecretOptions
@@ -42,10 +42,10 @@ struct SignInOptions: ParsableArguments {
 
     mutating func validate() throws {
         guard issuer == nil || (authorizeURL ?? tokenURL ?? deviceURL) == nil else {
-            throw ValidationError("--issuer excludes --authorize-url, --token-url and --device-url.")
+            throw ValidationError(translated("--issuer excludes --authorize-url, --token-url and --device-url."))
         }
         guard (tokenURL == nil) == ((authorizeURL ?? deviceURL) == nil) else {
-            throw ValidationError("--token-url goes together with --authorize-url or --device-url.")
+            throw ValidationError(translated("--token-url goes together with --authorize-url or --device-url."))
         }
     }
 }

@@ -50,8 +50,10 @@ struct SignInPlan {
             guard let issuer = hint.issuer ?? recipe?.issuer else {
                 throw Failure(
                     message: "\(origin) does not say where to sign in.",
-                    advice: "Name the authorization server: --issuer URL\n"
-                        + "Or its endpoints: --token-url URL, and --device-url URL or --authorize-url URL",
+                    advice: """
+                        Name the authorization server: --issuer URL
+                        Or its endpoints: --token-url URL, and --device-url URL or --authorize-url URL
+                        """,
                     status: .misused)
             }
             server = try await OAuth2Server.discover(issuer, transport: transport)

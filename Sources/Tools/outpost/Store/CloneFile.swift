@@ -99,7 +99,7 @@ struct CloneFile: Codable {
 
     private static func failure(_ refusal: Refusal, in directory: String) -> Failure {
         let path = path(in: directory)
-        let message =
+        let message: TerminalText =
             switch refusal {
             case .damaged: "\(path) is damaged: it must say where the store's key is."
             case .foreignKey:
@@ -186,8 +186,10 @@ struct CloneFile: Codable {
             guard isEmpty else {
                 throw Failure(
                     message:
-                        "\(directory) holds a store that may not be empty, although its outpost.json says that its "
-                        + "making was interrupted.",
+                        """
+                        \(directory) holds a store that may not be empty, although its outpost.json says that its \
+                        making was interrupted.
+                        """,
                     advice: "Nothing was removed. Name another directory after the URL, or remove this one yourself.")
             }
         }

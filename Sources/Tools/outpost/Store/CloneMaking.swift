@@ -48,7 +48,7 @@ enum CloneMaking {
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             throw Failure(
-                message: "\(path) cannot be written: \(String(cString: strerror(code))).",
+                message: "\(path) cannot be written: \(Outpost.systemReason(code)).",
                 advice: "Is the disk full, or the directory somebody else's?")
         }
         guard let lock else {

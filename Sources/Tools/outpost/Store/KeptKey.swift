@@ -59,12 +59,14 @@ struct KeptKey: Encodable {
     /// The clones and vaults that the key opens, one on a line.
     var lines: [String] {
         switch owner {
-        case .vault(let name?): return ["vault \(name)"]
-        case .vault(nil): return ["a vault that is gone"]
+        case .vault(let name?): return [translated("vault \(name)")]
+        case .vault(nil): return [translated("a vault that is gone")]
         default: break
         }
         guard !uses.isEmpty else {
-            return [isNoted ? "opens nothing that is known" : "not known; it shows once its clone is opened"]
+            return [
+                translated(isNoted ? "opens nothing that is known" : "not known; it shows once its clone is opened")
+            ]
         }
         return uses.map(Self.line)
     }
@@ -73,8 +75,8 @@ struct KeptKey: Encodable {
         let path = use.path
         return switch use.state {
         case .opens: path
-        case .missing: "\(path) (missing)"
-        case .otherKey: "\(path) (other key)"
+        case .missing: translated("\(path) (missing)")
+        case .otherKey: translated("\(path) (other key)")
         }
     }
 

@@ -15,9 +15,9 @@ struct KnownClone: Encodable {
         var text: String {
             switch self {
             case .generated(let name): name
-            case .passphrase: "passphrase"
-            case .file: "key file"
-            case .unknown: "unknown"
+            case .passphrase: translated("passphrase")
+            case .file: translated("key file")
+            case .unknown: translated("unknown")
             }
         }
 
@@ -73,9 +73,9 @@ struct KnownClone: Encodable {
 
     /// The state as a person is told of it.
     var state: String {
-        guard exists else { return "missing" }
+        guard exists else { return translated("missing") }
         guard isOpened else { return "" }
         let waiting = (pending ?? 0) + (failed ?? 0)
-        return waiting == 0 ? "nothing to push" : "\(Terminal.plural(waiting, "change")) not pushed"
+        return translated(waiting == 0 ? "nothing to push" : "\(Terminal.plural(waiting, "change")) not pushed")
     }
 }

@@ -9,7 +9,7 @@ struct NewKey {
     /// The content of `outpost.json` about the key.
     var place: CloneFile.Key
     /// The place of the key, for a person.
-    var said: String
+    var said: TerminalText
 
     var protection: StoreProtection { .encrypted(source) }
 

@@ -92,7 +92,8 @@ struct CalledOperation: Sendable {
         return Failure(
             message: "\(text) is no action or function that can be called so.",
             advice: near.isEmpty
-                ? "See the operations: outpost metadata show DIR" : "Did you mean \(near.joined(separator: " or "))?",
+                ? "See the operations: outpost metadata show DIR"
+                : "Did you mean \(near.joined(separator: translated(" or ")))?",
             status: .misused)
     }
 

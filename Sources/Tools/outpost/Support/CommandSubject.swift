@@ -32,7 +32,8 @@ struct CommandSubject {
                 If the service takes tokens: outpost login URL
                 """
         }
-        let place = service?.passwordFile.map { "the password in \($0)" } ?? "the password as it was typed"
+        let place: TerminalText =
+            service?.passwordFile.map { "the password in \($0)" } ?? "the password as it was typed"
         return "Is \(user) the right user, and \(place) the right one?"
     }
 }

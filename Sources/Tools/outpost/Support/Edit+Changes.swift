@@ -30,7 +30,7 @@ extension Edit.Editor {
         let (url, shape) = try collection(set)
         let given = try body.map { try self.entity(shape, json: $0) }
         let entity = try self.entity(shape, properties, isNew: true, adding: given)
-        return Change(request: ODataRequest(.create, url, body: .entity(entity)), done: "Created")
+        return Change(request: ODataRequest(.create, url, body: .entity(entity)), done: translated("Created"))
     }
 
     /// The change of an entity.
@@ -42,13 +42,14 @@ extension Edit.Editor {
         let changes = try entity(shape, properties, isNew: false, adding: given)
         // With a condition, since an update of an entity that is not there would create it (11.4.4): a mistyped key must
         // not become an entity at the service.
-        return Change(request: ODataRequest(.update, url, body: .entity(changes), ifMatch: "*"), done: "Changed")
+        return Change(
+            request: ODataRequest(.update, url, body: .entity(changes), ifMatch: "*"), done: translated("Changed"))
     }
 
     /// The deletion of an entity.
     func deletion(of text: String) throws -> Change {
         let (url, _) = try single(text)
-        return Change(request: ODataRequest(.delete, url), done: "Deleted", entity: url.description)
+        return Change(request: ODataRequest(.delete, url), done: translated("Deleted"), entity: url.description)
     }
 
     /// A relation that is made.
@@ -63,7 +64,7 @@ extension Edit.Editor {
         url.path.segments.append(.reference)
         return Change(
             request: ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(entity)),
-            done: "Linked", entity: "\(relation) to \(entity)")
+            done: translated("Linked"), entity: translated("\(relation) to \(entity)"))
     }
 
     /// A relation that is taken away.
@@ -80,11 +81,13 @@ extension Edit.Editor {
                     advice: "Name the one to take away: outpost unlink DIR \(text.shellQuoted) 'SET(KEY)'",
                     status: .misused)
             }
-            return Change(request: ODataRequest(.delete, url), done: "Unlinked", entity: relation)
+            return Change(request: ODataRequest(.delete, url), done: translated("Unlinked"), entity: relation)
         }
         let entity = try single(target).0.description
         if navigation.isCollection { url.options.id = entity }
-        return Change(request: ODataRequest(.delete, url), done: "Unlinked", entity: "\(relation) from \(entity)")
+        return Change(
+            request: ODataRequest(.delete, url), done: translated("Unlinked"),
+            entity: translated("\(relation) from \(entity)"))
     }
 
     /// The call of an action.
@@ -99,7 +102,7 @@ extension Edit.Editor {
             values[name] = try value(text, of: name, parameter.type)
         }
         return Change(
-            request: ODataRequest(.create, operation.url, body: .parameters(values)), done: "Called",
+            request: ODataRequest(.create, operation.url, body: .parameters(values)), done: translated("Called"),
             entity: operation.url.description)
     }
 
@@ -121,7 +124,8 @@ extension Edit.Editor {
         let url = try ODataURL(parsing: address(text))
         let bound = try Binder(model: provider.model).bind(url).resource
         if case .navigation(let navigation, _, _)? = bound.steps.last { return (url, navigation) }
-        var advice = "Name an entity and one of its navigation properties, such as Orders(10248)/Customer."
+        var advice: TerminalText =
+            "Name an entity and one of its navigation properties, such as Orders(10248)/Customer."
         if case .entity(let shape, _) = bound.target {
             let names = shape.navigationProperties.map(\.name)
             advice =

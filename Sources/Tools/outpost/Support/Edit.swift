@@ -144,7 +144,7 @@ struct Edit {
                 let near = QueryError.suggestions(for: name, among: shape.properties.map(\.name))
                 throw Failure(
                     message: "\(shape.name.name) has no property \(name).",
-                    advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?")
+                    advice: near.isEmpty ? nil : "Did you mean \(near.joined(separator: translated(" or ")))?")
             }
             return try value(text, of: name, property.type)
         }
@@ -180,13 +180,13 @@ struct Edit {
         private static let shownMembers = 10
 
         /// How a value of a type is given, unless the type allows any text.
-        private func form(of type: TypeReference, _ text: String) -> String? {
+        private func form(of type: TypeReference, _ text: String) -> TerminalText? {
             switch type {
             case .primitive(let type), .typeDefinition(_, let type): return type.writtenForm
             case .enumeration(let name):
                 let members = provider.model.enumType(name)?.members.map(\.name) ?? []
                 let near = QueryError.suggestions(for: text, among: members)
-                if !near.isEmpty { return "Did you mean \(near.joined(separator: " or "))?" }
+                if !near.isEmpty { return "Did you mean \(near.joined(separator: translated(" or ")))?" }
                 let more = members.count > Self.shownMembers ? ", …" : "."
                 return "Its members are \(members.prefix(Self.shownMembers).joined(separator: ", "))\(more)"
             default: return "It is given as JSON."

@@ -14,15 +14,17 @@ struct Misuse {
             separator: "\n", omittingEmptySubsequences: false)
         let first = lines.isEmpty ? "" : String(lines.removeFirst())
         let told = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
-        advice = lines.isEmpty ? nil : TerminalText(lines: lines.joined(separator: "\n"))
+        advice = lines.isEmpty ? nil : TerminalText(lines: ParserText.text(lines.joined(separator: "\n")))
         guard told.contains("nexpected argument") || told.contains("nknown option"),
             let unknown = Self.unknownCommand(arguments)
         else {
-            message = TerminalText(lines: told)
+            message = TerminalText(lines: ParserText.text(told))
             return
         }
-        let near = unknown.suggestions.isEmpty ? "" : " Did you mean \(unknown.suggestions.joined(separator: " or "))?"
-        message = TerminalText("There is no command '\(HarmlessText.line(unknown.name))'.\(near)")
+        let near: TerminalText =
+            unknown.suggestions.isEmpty
+            ? "" : " Did you mean \(unknown.suggestions.joined(separator: translated(" or ")))?"
+        message = "There is no command '\(unknown.name)'.\(near)"
     }
 
     /// Puts each argument that the text repeats on one line.

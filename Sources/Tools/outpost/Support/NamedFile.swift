@@ -7,12 +7,12 @@ import Supportability
 enum NamedFile {
     /// Reads it.
     ///
-    /// - Parameter advice: what helps where it cannot be read.
+    /// - Parameter advice: the advice for a file that cannot be read.
     /// - Throws: ``Failure`` with what the system says; the command was used wrongly.
-    static func contents(of path: String, advice: String? = nil) throws -> [UInt8] {
+    static func contents(of path: String, advice: TerminalText? = nil) throws -> [UInt8] {
         func failure(_ code: Int32) -> Failure {
             Failure(
-                message: "\(path) cannot be read: \(String(cString: strerror(code))).", advice: advice, status: .misused
+                message: "\(path) cannot be read: \(Outpost.systemReason(code)).", advice: advice, status: .misused
             )
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -74,7 +74,7 @@ enum NamedFile {
         } catch {
             switch error {
             case .keyFileUnreadable(_, let code):
-                throw Failure(message: "\(path) cannot be read: \(String(cString: strerror(code))).", status: .misused)
+                throw Failure(message: "\(path) cannot be read: \(Outpost.systemReason(code)).", status: .misused)
             case .keyFileTooLarge(_, let limit):
                 throw Failure(message: "\(path) is longer than \(limit) bytes.", status: .misused)
             default: throw error

@@ -28,7 +28,7 @@ struct ServeToken {
     mutating func write() {
         let code = PrivateFile.replace(path, by: signIn.token + "\n")
         file = code == 0 ? path : nil
-        problem = code == 0 ? nil : "\(path) cannot be written: \(String(cString: strerror(code)))."
+        problem = code == 0 ? nil : translated("\(path) cannot be written: \(Outpost.systemReason(code)).")
     }
 
     /// Removes the file, unless another service of the clone has written its own token into it.

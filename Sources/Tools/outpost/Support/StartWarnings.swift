@@ -23,13 +23,15 @@ struct StartWarnings {
                 }
     }
 
-    var texts: [String] {
-        var texts: [String] = []
-        let use = isReadOnly ? "read" : "read and change"
+    var texts: [TerminalText] {
+        var texts: [TerminalText] = []
+        let use: TerminalText = isReadOnly ? "read" : "read and change"
         if !isProtected, !Self.isLoopback(host) {
             texts.append(
-                "everybody who reaches \(host) can \(use) everything. Ask for a sign-in with --auth FILE, --token-issuer "
-                    + "or --tls-clients, or listen on this machine only.")
+                """
+                everybody who reaches \(host) can \(use) everything. Ask for a sign-in with --auth FILE, \
+                --token-issuer or --tls-clients, or listen on this machine only.
+                """)
         } else if isOpenClone {
             texts.append("every user and program of this machine can \(use) the clone: it is served with --open.")
         }

@@ -21,7 +21,7 @@ final class StopDeadline {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 queue.asyncAfter(deadline: .now() + delay) {
-                    let text = "The requests did not end in time; the process ends without them.\n"
+                    let text = translated("The requests did not end in time; the process ends without them.") + "\n"
                     FileHandle.standardError.write(Data(text.utf8))
                     _exit(Self.status)
                 }

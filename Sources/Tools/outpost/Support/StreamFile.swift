@@ -9,7 +9,7 @@ enum StreamFile {
     ///
     /// - Throws: ``Failure`` for a file that cannot be read.
     static func stream(of path: String) throws -> ByteStream {
-        if path == "-" { return stream(of: .standardInput, name: "The input", length: nil) }
+        if path == "-" { return stream(of: .standardInput, name: translated("The input"), length: nil) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -32,7 +32,7 @@ enum StreamFile {
     }
 
     private static func unreadable(_ path: String, _ code: Int32) -> Failure {
-        Failure(message: "\(path) cannot be read: \(String(cString: strerror(code))).", status: .misused)
+        Failure(message: "\(path) cannot be read: \(Outpost.systemReason(code)).", status: .misused)
     }
 
     /// Writes a file as a whole: until the last byte is there, its name belongs to the file before.
@@ -64,7 +64,7 @@ enum StreamFile {
 
     private static func unwritable(_ path: String, _ code: Int32) -> Failure {
         Failure(
-            message: "\(path) cannot be written: \(String(cString: strerror(code))).",
+            message: "\(path) cannot be written: \(Outpost.systemReason(code)).",
             advice: code == EEXIST ? "Another command may be writing it. If not, remove that file." : nil)
     }
 

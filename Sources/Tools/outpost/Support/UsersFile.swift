@@ -60,7 +60,7 @@ struct UsersFile {
                 lines.append(.other(String(text)))
                 continue
             }
-            let place = "\(path), line \(index + 1)"
+            let place = translated("\(path), line \(index + 1)")
             guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.startIndex else {
                 throw Failure(
                     message: "\(place): a name, a colon and a scrypt digest are expected.",
@@ -78,7 +78,8 @@ struct UsersFile {
     }
 
     private static func hash(_ text: String, of name: String, place: String, path: String) throws -> PasswordHash {
-        let advice = "Write the line anew with: outpost users add \(path.shellQuoted) \(name.shellQuoted)"
+        let advice: TerminalText =
+            "Write the line anew with: outpost users add \(path.shellQuoted) \(name.shellQuoted)"
         let shown = name
         guard !text.isEmpty else {
             throw Failure(message: "\(place): \(shown) has no password.", advice: advice, status: .misused)
@@ -86,7 +87,8 @@ struct UsersFile {
         do throws(PasswordHashError) {
             return try PasswordHash(text)
         } catch .notScrypt {
-            let kind = text.hasPrefix("$") || text.hasPrefix("{") ? "a digest of another kind" : "in plain text"
+            let kind: TerminalText =
+                text.hasPrefix("$") || text.hasPrefix("{") ? "a digest of another kind" : "in plain text"
             throw Failure(
                 message: "\(place): the password of \(shown) is \(kind), and only scrypt digests are read.",
                 advice: advice, status: .misused)
@@ -107,7 +109,7 @@ struct UsersFile {
         let file = target ?? path
         let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else {
-            throw Failure(message: "\(path) cannot be written: \(String(cString: strerror(errno))).", status: .misused)
+            throw Failure(message: "\(path) cannot be written: \(Outpost.systemReason(errno)).", status: .misused)
         }
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0, errno == EINTR {}
@@ -121,7 +123,7 @@ struct UsersFile {
         try body(&users)
         let code = PrivateFile.replace(file, by: users.text)
         guard code == 0 else {
-            throw Failure(message: "\(path) cannot be written: \(String(cString: strerror(code))).")
+            throw Failure(message: "\(path) cannot be written: \(Outpost.systemReason(code)).")
         }
     }
 

@@ -2,8 +2,8 @@ import ODataModel
 
 extension PrimitiveType {
     /// Advice on the text of a value, as a sentence with an example; `nil` if every text is a value.
-    var writtenForm: String? {
-        let example: String? =
+    var writtenForm: TerminalText? {
+        let example: TerminalText? =
             switch self {
             case .boolean: "true or false"
             case .byte: "a whole number from 0 to 255"

@@ -55,10 +55,10 @@ final class KeptNotice {
     static func text(_ status: StoreStatus?, _ command: String) -> TerminalText {
         var kept: [String] = []
         for query in status?.queries ?? [] where !query.isLoaded && query.rows > 0 {
-            kept.append("\(Terminal.plural(query.rows, "row")) of \(query.name)")
+            kept.append(translated("\(Terminal.plural(query.rows, "row")) of \(query.name)"))
         }
         if let pending = status?.pending.count, pending > 0 { kept.append(Terminal.plural(pending, "unsent change")) }
-        let verb = kept.count == 1 && kept[0].hasPrefix("1 ") ? "is" : "are"
+        let verb: TerminalText = kept.count == 1 && kept[0].hasPrefix("1 ") ? "is" : "are"
         let what: TerminalText =
             kept.isEmpty ? "Everything that was complete is kept." : "\(kept.joined(separator: ", ")) \(verb) kept."
         return "Interrupted. \(what) Go on with: \(command)"

@@ -15,14 +15,14 @@ struct ServiceTable {
         for set in provider.model.container.entitySets {
             let rows: String
             if kept.incomplete.contains(set.name) {
-                rows = "incomplete"
+                rows = translated("incomplete")
             } else {
-                rows = try await self.rows(of: set.name).map { Terminal.number($0) } ?? "not kept"
+                rows = try await self.rows(of: set.name).map { Terminal.number($0) } ?? translated("not kept")
             }
-            table.add([set.name, "entity set", set.type.description, rows])
+            table.add([set.name, translated("entity set"), set.type.description, rows])
         }
         for singleton in provider.model.container.singletons {
-            table.add([singleton.name, "singleton", singleton.type.description, ""])
+            table.add([singleton.name, translated("singleton"), singleton.type.description, ""])
         }
         Terminal.write(table.rendered())
     }

@@ -6,7 +6,7 @@ struct Table {
     private var header: [String]
     private var rows: [[String]] = []
 
-    init(_ header: [String]) { self.header = header }
+    init(_ header: [TerminalText]) { self.header = header.map(\.description) }
 
     mutating func add(_ row: [String]) { rows.append(row) }
 
@@ -26,7 +26,7 @@ extension ODataValue {
         switch self {
         case .null: return ""
         case .string(let text): return HarmlessText.line(text)
-        case .binary(let bytes): return "<\(bytes.count) bytes>"
+        case .binary(let bytes): return translated("<\(bytes.count) bytes>")
         case .collection(let values):
             return values.map { $0.cell(type: type?.element, model: model) }.joined(separator: ", ")
         case .complex(let entity):

@@ -50,7 +50,7 @@ struct TableLayout {
         var least: [Int] = []
         for index in header.indices {
             let cells = sample.lazy.compactMap { index < $0.count ? $0[index] : nil }
-            let isNumeric = cells.allSatisfy { $0.isEmpty || Double($0.replacing(",", with: "")) != nil }
+            let isNumeric = cells.allSatisfy { $0.isEmpty || Self.looksLikeNumber($0) }
             let isDate = cells.allSatisfy { $0.isEmpty || Self.looksLikeDate($0) }
             let widest = cells.map { HarmlessText.line($0).cells }.max() ?? 0
             let width = max(
@@ -66,6 +66,12 @@ struct TableLayout {
         }
         let fixed = keepsAll ? Set(header.indices) : keys
         (columns, isTooNarrow) = Self.fitted(found, least: least, keys: fixed, width: room.width)
+    }
+
+    /// Whether a text is a number as a value has it, or as the tool writes it for a person.
+    private static func looksLikeNumber(_ text: String) -> Bool {
+        Double(text.replacing(",", with: "")) != nil
+            || Language.current == .german && Double(text.replacing(".", with: "")) != nil
     }
 
     private static func looksLikeDate(_ text: String) -> Bool {

@@ -144,7 +144,7 @@ enum Terminal {
     /// Writes the text that `print` has buffered for a pipe.
     static func flush() {
         guard fflush(nil) != 0 else { return }
-        let reason = String(cString: strerror(errno))
+        let reason = Outpost.systemReason(errno)
         outputFailure.withLock { $0 = $0 ?? reason }
     }
 
@@ -160,9 +160,9 @@ enum Terminal {
     /// - Returns: `nil` if nobody is at a terminal to answer.
     static func confirm(_ question: TerminalText) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, isInteractive(.error) else { return nil }
-        write(question + " [y/N] ", to: .error)
+        write("\(question) \(Language.current == .german ? "[j/N]" : "[y/N]") ", to: .error)
         let answer = readLine()?.lowercased() ?? ""
-        return answer == "y" || answer == "yes"
+        return ["y", "yes"].contains(answer) || Language.current == .german && ["j", "ja"].contains(answer)
     }
 
     /// Returns a number with separators.
@@ -173,12 +173,12 @@ enum Terminal {
             parts.insert(String(digits.suffix(3)), at: 0)
             digits.removeLast(3)
         }
-        return ([digits] + parts).joined(separator: ",")
+        return ([digits] + parts).joined(separator: Language.current == .german ? "." : ",")
     }
 
     /// Returns a number of bytes in the unit that fits.
     static func bytes(_ count: Int64) -> String {
-        if count < 1000 { return "\(count) bytes" }
+        if count < 1000 { return translated("\(count) bytes") }
         let units = ["kB", "MB", "GB", "TB"]
         var value = Double(count) / 1000
         var unit = 0
@@ -186,11 +186,12 @@ enum Terminal {
             value /= 1000
             unit += 1
         }
-        return String(format: "%.1f %@", value, units[unit])
+        let text = String(format: "%.1f", value)
+        return "\(Language.current == .german ? text.replacing(".", with: ",") : text) \(units[unit])"
     }
 
-    /// Returns a number with its noun: `1 row`, `2 rows`.
+    /// Returns a number with its noun in the language of the person: `1 row`, `2 rows`.
     static func plural(_ count: Int, _ noun: String, plural: String? = nil) -> String {
-        "\(number(count)) \(count == 1 ? noun : plural ?? noun + "s")"
+        "\(number(count)) \(Language.current.text(count == 1 ? noun : plural ?? noun + "s"))"
     }
 }

@@ -1,6 +1,6 @@
-/// Text for the terminal. Literals of the tool stay unchanged; interpolated values are made harmless
-/// (``HarmlessText/line(_:)``). No name, code, message or value can therefore move the cursor, forge a line
-/// or reverse the text behind it.
+/// Text for the terminal. Literals of the tool are put into the language of the person (``Language``); interpolated
+/// values are made harmless (``HarmlessText/line(_:)``). No name, code, message or value can therefore move the
+/// cursor, forge a line or reverse the text behind it.
 ///
 /// Only ``Terminal`` writes to the terminal. It takes this type, bytes, or a `String` that it makes harmless
 /// as a whole.
@@ -15,9 +15,11 @@ struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleBy
     private init(harmless text: String) { description = text }
 
     /// Creates a text from a literal of the tool.
-    init(stringLiteral text: String) { description = text }
+    init(stringLiteral text: String) { description = Language.current.text(text) }
 
-    init(stringInterpolation pieces: Pieces) { description = pieces.text }
+    init(stringInterpolation pieces: Pieces) {
+        description = Language.current.text(pieces.template, pieces.values)
+    }
 
     /// Creates a text from foreign text, on one line.
     init(_ text: some CustomStringConvertible) { description = HarmlessText.line(text.description) }
@@ -55,13 +57,20 @@ struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleBy
 
     /// The pieces of a literal.
     struct Pieces: StringInterpolationProtocol {
-        fileprivate var text = ""
+        /// The literal with `%1` in the place of the first value and so on.
+        fileprivate var template = ""
+        fileprivate var values: [String] = []
 
         init(literalCapacity: Int, interpolationCount: Int) {}
 
-        mutating func appendLiteral(_ literal: String) { text += literal }
-        mutating func appendInterpolation(_ value: TerminalText) { text += value.description }
-        mutating func appendInterpolation(_ value: some Any) { text += HarmlessText.line("\(value)") }
+        mutating func appendLiteral(_ literal: String) { template += literal }
+        mutating func appendInterpolation(_ value: TerminalText) { append(value.description) }
+        mutating func appendInterpolation(_ value: some Any) { append(HarmlessText.line("\(value)")) }
+
+        private mutating func append(_ value: String) {
+            values.append(value)
+            template += "%\(values.count)"
+        }
     }
 }
 

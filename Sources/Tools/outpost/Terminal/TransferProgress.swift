@@ -57,7 +57,8 @@ struct TransferProgress {
     /// The line at a time.
     func text(at time: Double) -> TerminalText {
         guard let latest else { return "Connecting \(Self.elapsed(time))" }
-        let name = parts.count > 1 ? " \(parts.count) queries" : latest.query.map { " \($0)" } ?? ""
+        let name: TerminalText =
+            parts.count > 1 ? " \(parts.count) queries" : latest.query.map { " \($0)" } ?? ""
         let title: TerminalText = "\(latest.phase.verb)\(name)"
         if rows == 0, latest.phase == .downloading {
             return "\(title): the service prepares the first rows \(Self.elapsed(time))"
@@ -87,7 +88,7 @@ struct TransferProgress {
     static func elapsed(_ time: Double) -> String { "… \(Int(time)) s" }
 
     /// A remaining time, the rougher the longer.
-    static func duration(_ seconds: Double) -> String {
+    static func duration(_ seconds: Double) -> TerminalText {
         switch seconds {
         case ..<90: "\(max(1, Int(seconds.rounded()))) s"
         case ..<5400: "\(Int((seconds / 60).rounded())) min"
@@ -98,7 +99,7 @@ struct TransferProgress {
 }
 
 extension SyncProgress.Phase {
-    fileprivate var verb: String {
+    fileprivate var verb: TerminalText {
         switch self {
         case .loadingMetadata: "Reading metadata"
         case .downloading: "Downloading"

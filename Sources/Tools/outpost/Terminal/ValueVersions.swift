@@ -37,11 +37,11 @@ struct ValueVersions {
     }
 
     /// All of it on one line.
-    var text: String { "\(name): was \(cell(was)), mine \(cell(mine)), theirs \(cell(theirs))" }
+    var text: TerminalText { "\(name): was \(cell(was)), mine \(cell(mine)), theirs \(cell(theirs))" }
 
     /// A value as a table shows it, where null is told from a text.
-    func cell(_ value: ODataValue?, missing: String = "not loaded") -> String {
-        value.map { $0.isNull ? "null" : $0.cell(type: type, model: model) } ?? missing
+    func cell(_ value: ODataValue?, missing: TerminalText = "not loaded") -> String {
+        value.map { $0.isNull ? "null" : $0.cell(type: type, model: model) } ?? missing.description
     }
 }
 

@@ -135,7 +135,7 @@ extension Translator {
 
     /// The actions with a role for a type, as far as the code is generated for them.
     func roleActions(
-        _ kind: PackageModel.Role.Kind, of type: QualifiedName, _ package: PackageModel
+        _ kind: PackageModel.Role.Kind, of type: QualifiedName, in package: PackageModel
     ) -> [PackageModel.RoleAction] {
         package.roleActions(kind, of: type).filter { action in
             subset.overloads(of: action.operation.name).contains(action.operation)
@@ -148,7 +148,7 @@ extension Translator {
     mutating func roleVerbs(of type: StructuredType, _ package: PackageModel) -> SwiftDeclaration? {
         var members: [SwiftDeclaration] = []
         for kind in [PackageModel.Role.Kind.create, .update, .delete] {
-            let actions = roleActions(kind, of: type.name, package)
+            let actions = roleActions(kind, of: type.name, in: package)
             guard !type.isAbstract || kind != .create else { continue }
             if actions.count == 1, actions[0].unmapped.isEmpty { continue }
             for action in actions {

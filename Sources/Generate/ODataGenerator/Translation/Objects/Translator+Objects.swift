@@ -44,8 +44,7 @@ extension Translator {
             .type(
                 SwiftType(
                     kind: .struct, documentation: Self.documentation(type, documentation + "."), name: name,
-                    inherits: conformances(of: type, shape, attributes: attributes, package: package), members: members)
-            )
+                    inherits: conformances(of: type, shape, attributes, in: package), members: members))
         ]
         if let verbs = roleVerbs(of: type, package) { result.append(verbs) }
         if !attributes.sets.isEmpty, let finders = finders(of: type, shape, package) { result.append(finders) }
@@ -58,11 +57,11 @@ extension Translator {
     // MARK: Conformances
 
     private func conformances(
-        of type: StructuredType, _ shape: TypeShape, attributes: ObjectAttributes, package: PackageModel
+        of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes, in package: PackageModel
     ) -> [String] {
         /// Whether the plain verb needs nothing but the attributes.
         func isPlain(_ kind: PackageModel.Role.Kind, _ isAllowed: Bool) -> Bool {
-            let actions = roleActions(kind, of: type.name, package)
+            let actions = roleActions(kind, of: type.name, in: package)
             return actions.isEmpty ? isAllowed : actions.count == 1 && actions[0].unmapped.isEmpty
         }
         var result: [String] = []
