@@ -39,8 +39,8 @@ enum FeedKey {
     /// Returns a query without the options that belong to one request, in one form: options in the order of the printer,
     /// selected properties by name.
     ///
-    /// Devices add the order by the key, so that pages of a full read do not move. The pages of a feed do not move in any
-    /// order, so this order is left out too.
+    /// Devices add the order by the key, so that pages of a full read do not move. The pages of a feed do not move in
+    /// any order, so this order is left out too.
     static func canonical(_ url: ODataURL, of shape: TypeShape) -> String {
         var url = url
         let order = shape.key.map { key in
