@@ -132,6 +132,7 @@ run outpost create crm Customers FirstName=Dee LastName=Kelly City=Sligo Region=
 run outpost push crm
 run outpost create crm Customers FirstName=Eve LastName=Walsh City=Ennis Region=West
 touch lose
+run outpost push crm && fail "the loss was not noticed"
 run outpost push crm
 [ ! -e lose ] || fail "no response was lost"
 grep -q 'a response was lost' proxy.err || fail "the proxy lost nothing"

@@ -105,8 +105,7 @@ struct DestinationExchange: Sendable {
         }
         let token = url.feedToken
         guard wantsTracking || token.map(FeedToken.isForm) ?? false else { return nil }
-        let canonical = FeedKey.canonical(url)
-        guard let definition = feeds.first(where: { $0.canonical == canonical }) else {
+        guard let definition = feeds.first(where: { $0.canonical == FeedKey.canonical(url, of: $0.codec.shape) }) else {
             // A link of this server says nothing to the back end.
             if let token, (try? FeedToken(token, services.keys)) != nil {
                 throw DestinationFailure.gone("feed", query: nil)

@@ -58,7 +58,7 @@ struct FeedDefinition: Sendable {
         self.configuration = configuration
         self.url = url
         self.dialect = dialect
-        canonical = FeedKey.canonical(url)
+        canonical = FeedKey.canonical(url, of: shape)
         codec = FeedRowCodec(model: model, set: set, shape: shape, ignoring: configuration.ignore)
         let key = FeedKey.make(
             application: application.record.name, destination: destination + "\n" + settings.url, query: canonical,

@@ -38,8 +38,15 @@ enum FeedKey {
 
     /// Returns a query without the options that belong to one request, in one form: options in the order of the printer,
     /// selected properties by name.
-    static func canonical(_ url: ODataURL) -> String {
+    ///
+    /// Devices add the order by the key, so that pages of a full read do not move. The pages of a feed do not move in
+    /// any order, so this order is left out too.
+    static func canonical(_ url: ODataURL, of shape: TypeShape) -> String {
         var url = url
+        let order = shape.key.map { key in
+            OrderItem(.path(key.path.split(separator: "/").map { .name(Identifier(String($0))) }))
+        }
+        if url.options.orderBy == order { url.options.orderBy = [] }
         url.options.skipToken = nil
         url.options.deltaToken = nil
         url.options.format = nil

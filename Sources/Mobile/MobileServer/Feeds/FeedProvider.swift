@@ -15,7 +15,9 @@ struct FeedProvider: ProviderWrapper {
     }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        guard request.method == .read, FeedKey.canonical(request.url) == definition.canonical else {
+        guard request.method == .read,
+            FeedKey.canonical(request.url, of: definition.codec.shape) == definition.canonical
+        else {
             return try await base.execute(request)
         }
         return try await reader.answer(request, definition)
