@@ -1,4 +1,4 @@
-// Expected: no dynamic member 'photo'
+// Expected: value of type 'UnqueryableAttribute' has no member 'isNull'
 // A dynamic query tests a large attribute.
 import ObjectAPI
 
