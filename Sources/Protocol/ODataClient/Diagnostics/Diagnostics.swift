@@ -53,6 +53,7 @@ public struct Diagnostics: Sendable {
     /// recognized. By default, a log contains names and sizes only.
     ///
     /// ```swift
+    /// var configuration = ODataClient.Configuration()
     /// configuration.diagnostics.traceLevel = .high
     /// configuration.diagnostics.tracesValues = true
     /// ```
