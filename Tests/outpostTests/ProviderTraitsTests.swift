@@ -110,6 +110,11 @@ struct ProviderTraitsTests {
     /// The providers of the Object API, which its own tests check.
     private static let objects: Set<String> = ["ObjectProvider"]
 
+    /// The providers of the mobile server. The tests of feeds read the capabilities that these announce.
+    private static let server: Set<String> = [
+        "DestinationRights", "DeviceProvider", "FeedProvider", "OperatorProvider",
+    ]
+
     @Test("Every provider of the package stands in the table, or answers requests itself")
     func all() async throws {
         var types: Set<String> = []
@@ -126,7 +131,7 @@ struct ProviderTraitsTests {
         }
         try await withStore { store in
             let table = Set(try await rows(store).map(\.type))
-            #expect(types == table.union(Self.sources).union(Self.objects))
+            #expect(types == table.union(Self.sources).union(Self.objects).union(Self.server))
         }
     }
 }
