@@ -20,8 +20,10 @@ struct JSONReportTests {
         let (password, new) = (try file("old", "first 1\n"), try file("new", "second 2\n"))
         let metadata = site.path("metadata.xml")
         let changes = try file("changes", "create Categories Name=One\nupdate Products(9) Stock=4\n")
+        let selection = try file("selection.json", #"{"from": {"set": "Products", "as": "p"}, "select": ["p.Name"]}"#)
         let runs: [[String]] = [
             ["clone", site.url, clone],
+            ["select", clone, selection],
             ["query", clone, "Products?$top=1"],
             ["query", clone, "Products?$filter=sap.islocal()"],
             ["index", clone, "Products", "Name"],
@@ -64,6 +66,7 @@ struct JSONReportTests {
             ["metadata", "show", metadata, "Products"],
             ["metadata", "validate", metadata],
             ["metadata", "diff", metadata, site.url],
+            ["metadata", "vocabulary"],
             ["generate", metadata, "--output", site.path("generated")],
             ["new", "shop", "--metadata", metadata, "--output", site.path("app")],
             ["rekey", clone],
