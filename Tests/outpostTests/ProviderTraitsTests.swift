@@ -110,9 +110,10 @@ struct ProviderTraitsTests {
     /// The providers of the Object API, which its own tests check.
     private static let objects: Set<String> = ["ObjectProvider"]
 
-    /// The providers of the mobile server. The tests of feeds read the capabilities that these announce.
+    /// The providers of the mobile server, and the plain back end of its demonstration. The tests of feeds read the
+    /// capabilities that these announce.
     private static let server: Set<String> = [
-        "DestinationRights", "DeviceProvider", "FeedProvider", "OperatorProvider",
+        "DestinationRights", "DeviceProvider", "FeedProvider", "OperatorProvider", "PlainService", "RemoteProvider",
     ]
 
     @Test("Every provider of the package stands in the table, or answers requests itself")
