@@ -9,8 +9,9 @@ debug) ;;
 release) configuration+=(-c release) ;;
 *) echo "outpost: OUTPOST_CONFIGURATION is debug or release, not $OUTPOST_CONFIGURATION" >&2; exit 2 ;;
 esac
-# Nobody debugs what continuous integration builds: libraries are optimised, and there is no information for debuggers and editors.
+# Nobody debugs what continuous integration builds: libraries are optimised, and there is no information for debuggers. The index
+# of editors stays: SwiftPM looks for tests in it.
 if [ -n "${CI:-}" ]; then
     if [ "${OUTPOST_CONFIGURATION:-debug}" = debug ]; then export OUTPOST_OPTIMISED=1; else unset OUTPOST_OPTIMISED; fi
-    configuration+=(-debug-info-format none --disable-index-store --explicit-target-dependency-import-check error)
+    configuration+=(-debug-info-format none --explicit-target-dependency-import-check error)
 fi
