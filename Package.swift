@@ -100,6 +100,8 @@ let nioTLS = server("NIOTLS", "swift-nio")
 let serviceLifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
 let x509 = server("X509", "swift-certificates")
 let yams = server("Yams", "Yams")
+/// libpq, which the server alone links.
+let postgres = Target.Dependency.target(name: "CPostgres", condition: .when(traits: ["Server"]))
 
 // MARK: The house
 
@@ -110,6 +112,10 @@ let inner: [Target] = [
     library(
         "ServerState", floor: 4, group: "Mobile",
         ["EncryptedSQLite", "ErrorCodes", "SafeFiles", "Secrets", crypto, grdb]),
+    library("PostgresClient", floor: 3, group: "Databases", ["ErrorCodes", "Secrets", postgres]),
+    library(
+        "ServerStatePostgres", floor: 5, group: "Mobile",
+        ["ErrorCodes", "PostgresClient", "Secrets", "ServerState", crypto]),
     library("ServerStateConformance", floor: 5, group: "Mobile", ["ErrorCodes", "Secrets", "ServerState"]),
     library(
         "MobileProtocol", floor: 6, group: "Mobile",
@@ -241,6 +247,7 @@ let foundations: [Target] = [
     system("CLibXML2", "libxml-2.0", apt: "libxml2-dev"),
     system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     system("CZlib", "zlib", apt: "zlib1g-dev"),
+    system("CPostgres", "libpq", apt: "libpq-dev"),
     clang("CLinux"),
     clang("CAESGCM"),
 ]
@@ -261,6 +268,8 @@ let testing: [Target] = [
     support("FaultInjection", ["CSQLite"]),
     // Faults on wires: a transport and a proxy that drop, delay, cut and double messages.
     support("WireFaults", ["ODataHTTP", httpTypes, nioCore, nioPosix]),
+    // PostgreSQL servers that tests start, stop, kill and promote, and a proxy that cuts the way to them.
+    support("PostgresServers"),
     // A service and its clients in virtual time: no failure loses or doubles a change.
     support(
         "Simulation",
@@ -292,6 +301,7 @@ let testing: [Target] = [
     tests("SecretsTests", ["Secrets"]),
     tests("EncryptedSQLiteTests", ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto]),
     tests("DataVaultTests", ["DataVault", "Secrets", "VaultProbe", crypto]),
+    tests("PostgresClientTests", ["ErrorCodes", "PostgresClient", "PostgresServers", "Secrets"]),
     tests("SecureStorageTests", ["SecureStorage", "DataVault", "EncryptedSQLite", "ErrorCodes", "Secrets", grdb]),
     tests("ODataSQLTests", ["ODataSQL", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
     tests("ODataStoreTests", ["ODataSQL", "ODataStore", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
@@ -353,6 +363,12 @@ let testing: [Target] = [
         ], exclude: ["Clients"]),
     tests("MobileProtocolTests", ["MobileProtocol", "ODataGenerator", "ODataModel"]),
     tests("ServerStateTests", ["Secrets", "ServerState", "ServerStateConformance", grdb]),
+    tests(
+        "ServerStatePostgresTests",
+        [
+            "PostgresClient", "PostgresServers", "Secrets", "ServerState", "ServerStateConformance",
+            "ServerStatePostgres",
+        ]),
     tests(
         "MobileServerTests",
         [

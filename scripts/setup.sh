@@ -33,7 +33,10 @@ need 'command -v pkg-config' pkg-config
 need 'pkg-config --exists sqlite3' libsqlite3-dev
 need 'pkg-config --exists libxml-2.0' libxml2-dev
 need 'pkg-config --exists zlib' zlib1g-dev
+need 'pkg-config --exists libpq' libpq-dev # for the server
 need 'command -v openssl' openssl
+need 'ls -d /usr/lib/postgresql/*/bin/initdb' postgresql # for the tests of several nodes
+need 'test -x /usr/sbin/pgbouncer' pgbouncer
 need 'python3 -c "import cryptography"' python3-cryptography
 need 'python3 -c "import ensurepip"' python3-venv # for the clients from PyPI that tests run
 need 'command -v curl' curl
@@ -68,5 +71,13 @@ else
 fi
 echo "outpost: installing ${packages[*]}"
 $run apt-get update -qq
+# Tests start servers of their own: no cluster and no pooler of the distribution is started with the packages.
+case " ${packages[*]} " in
+    *" postgresql "*)
+        $run mkdir -p /etc/postgresql-common
+        grep -qs '^create_main_cluster' /etc/postgresql-common/createcluster.conf ||
+            echo 'create_main_cluster = false' | $run tee -a /etc/postgresql-common/createcluster.conf >/dev/null
+        ;;
+esac
 DEBIAN_FRONTEND=noninteractive $run $install -qq >/dev/null
 [ "${1:-}" != pypi ] || install_pypi

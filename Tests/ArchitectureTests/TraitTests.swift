@@ -36,6 +36,26 @@ struct TraitTests {
             ])
     }
 
+    @Test("libpq is linked with the trait alone, by the server alone")
+    func database() throws {
+        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        #expect(manifest.contains(#".target(name: "CPostgres", condition: .when(traits: ["Server"]))"#))
+        let house = House(manifest: manifest)
+        var users: [String: Set<String>] = [:]
+        for target in house.rooms.keys {
+            let folder = Self.root.appendingPathComponent("Sources/\(try #require(house.folder(of: target)))")
+            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            while let file = files?.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                for module in House.modules(in: try String(contentsOf: file, encoding: .utf8)) {
+                    users[module, default: []].insert(target)
+                }
+            }
+        }
+        #expect(users["CPostgres"] == ["PostgresClient"])
+        #expect(users["PostgresClient"] == ["ServerStatePostgres"])
+    }
+
     @Test("The trait is off unless a package asks for it")
     func isNoDefault() throws {
         let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
