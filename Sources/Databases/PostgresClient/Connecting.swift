@@ -77,7 +77,7 @@ struct Connecting: Sendable {
     /// Reads the SQLSTATE of a verbose message, such as `FATAL:  53300: sorry, too many clients already`.
     static func failure(_ message: String) -> Connected {
         let lines = message.split(separator: "\n")
-        let state = lines.reversed().compactMap { $0.firstMatch(of: #/: {1,2}([0-9A-Z]{5}): /#)?.output.1 }.first
+        let state = lines.reversed().compactMap { $0.firstMatch(of: #/:  ([0-9A-Z]{5}): /#)?.output.1 }.first
         let useful = lines.last { !$0.hasPrefix("LOCATION") } ?? "the time limit has passed"
         return .failed(sqlState: state.map(String.init), reason: useful.trimmingCharacters(in: .whitespaces))
     }
