@@ -17,7 +17,7 @@ actor StateServer {
 
     /// Makes an empty database, and returns its URL.
     func database() async throws -> String {
-        if server == nil { server = Task { try await PostgresServer.start() } }
+        if server == nil { server = Task { try await PostgresServer.start(["max_connections = 300"]) } }
         guard let server = try await server?.value else { throw PostgresServer.Failure(description: "no server") }
         number += 1
         let name = "state_\(number)"
@@ -34,6 +34,7 @@ func openState(
 ) async throws -> PostgresServerState {
     var configuration = try PostgresConfiguration(url: url)
     configuration.waitTimeout = .seconds(60)
+    configuration.workConnections = 4
     configuration.pointTimeout = .seconds(20)
     configuration.lockTimeout = .seconds(20)
     configuration.connectTimeout = .seconds(10)
@@ -47,7 +48,7 @@ func openState(
     return state
 }
 
-@Suite("The state of the mobile server in PostgreSQL", .enabled(if: PostgresServer.isWanted))
+@Suite("The state of the mobile server in PostgreSQL", .serialized, .enabled(if: PostgresServer.isWanted))
 struct PostgresStateTests {
     @Test("Every promise holds", arguments: ServerStateConformance.cases)
     func promises(conformanceCase: ServerStateConformance.Case) async throws {
