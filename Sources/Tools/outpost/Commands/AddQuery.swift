@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost add-query`.
 struct AddQuery: AsyncParsableCommand, StoreCommand {

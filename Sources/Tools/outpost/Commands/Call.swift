@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// `outpost call`.
 struct Call: AsyncParsableCommand, StoreCommand, ServiceCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// `outpost change-set`.
 struct ChangeSet: AsyncParsableCommand, StoreCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost changes`.
 struct ChangesCommand: AsyncParsableCommand {

@@ -8,6 +8,7 @@ import ODataSQL
 import ODataService
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// `outpost clone`.
 struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ODataService
+import ToolLanguage
 
 /// `outpost delete`.
 struct Delete: AsyncParsableCommand, StoreCommand {

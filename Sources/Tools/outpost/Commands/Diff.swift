@@ -2,6 +2,7 @@ import ArgumentParser
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// `outpost diff`.
 struct Diff: AsyncParsableCommand, StoreCommand {

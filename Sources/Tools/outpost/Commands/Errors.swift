@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost errors`.
 struct Errors: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// `outpost explain`.
 struct Explain: AsyncParsableCommand, StoreCommand {

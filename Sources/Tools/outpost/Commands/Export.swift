@@ -5,6 +5,7 @@ import ODataQuery
 import ODataService
 import OfflineOData
 import SafeFiles
+import ToolLanguage
 
 /// `outpost export`.
 struct Export: AsyncParsableCommand, StoreCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost gc`.
 struct GC: AsyncParsableCommand, StoreCommand {

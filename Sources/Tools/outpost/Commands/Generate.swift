@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ODataGenerator
 import ODataModel
+import ToolLanguage
 
 /// `outpost generate`.
 struct Generate: AsyncParsableCommand, ServiceCommand {

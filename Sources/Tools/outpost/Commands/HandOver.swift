@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataClient
 import OfflineOData
+import ToolLanguage
 
 /// `outpost hand-over`.
 struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {

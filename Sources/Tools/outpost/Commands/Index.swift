@@ -2,6 +2,7 @@ import ArgumentParser
 import ODataModel
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
 /// `outpost index`.
 struct Index: AsyncParsableCommand, StoreCommand {

@@ -4,6 +4,7 @@ import Foundation
 import OfflineOData
 import SafeFiles
 import Secrets
+import ToolLanguage
 
 /// `outpost keys`.
 struct KeysCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost link`.
 struct Link: AsyncParsableCommand, StoreCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ToolLanguage
 
 /// `outpost list`.
 struct ListClones: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import OfflineOData
 import Supportability
+import ToolLanguage
 
 /// `outpost log`.
 struct Log: AsyncParsableCommand, CloneCommand {

@@ -4,6 +4,7 @@ import ODataClient
 import ODataHTTP
 import ODataTransportNIO
 import Supportability
+import ToolLanguage
 
 /// `outpost login`.
 struct Login: AsyncParsableCommand {

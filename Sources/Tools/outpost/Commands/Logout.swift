@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataClient
 import ODataTransportNIO
+import ToolLanguage
 
 /// `outpost logout`.
 struct Logout: AsyncParsableCommand {

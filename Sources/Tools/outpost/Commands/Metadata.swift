@@ -7,6 +7,7 @@ import ODataHTTP
 import ODataModel
 import OfflineOData
 import Supportability
+import ToolLanguage
 
 /// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {

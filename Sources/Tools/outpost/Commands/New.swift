@@ -4,6 +4,7 @@ import ODataClient
 import ODataGenerator
 import ODataHTTP
 import ODataModel
+import ToolLanguage
 
 /// `outpost new`.
 struct New: AsyncParsableCommand, ServiceCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// `outpost pull`.
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost push`.
 struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {

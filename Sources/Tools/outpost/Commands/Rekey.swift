@@ -3,6 +3,7 @@ import DataVault
 import EncryptedSQLite
 import Foundation
 import Secrets
+import ToolLanguage
 
 /// `outpost rekey`.
 struct Rekey: AsyncParsableCommand, CloneCommand {

@@ -3,6 +3,7 @@ import DataVault
 import Foundation
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// `outpost remove`.
 struct RemoveClone: AsyncParsableCommand, StoreCommand {

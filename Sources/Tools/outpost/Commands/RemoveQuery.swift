@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// `outpost remove-query`.
 struct RemoveQuery: AsyncParsableCommand, StoreCommand {

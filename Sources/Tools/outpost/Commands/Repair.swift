@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
 /// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {

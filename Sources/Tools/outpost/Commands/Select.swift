@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
 /// `outpost select`.
 struct Select: AsyncParsableCommand, StoreCommand {
@@ -67,7 +68,7 @@ struct Select: AsyncParsableCommand, StoreCommand {
             selection = try Selection(json: bytes)
         } catch {
             throw Failure(
-                message: "\(query) is no query. \(Failure.words(of: error))",
+                message: "\(query) is no query. \(LibraryText.words(of: error))",
                 advice: "See an example: outpost select --help",
                 status: .misused, cause: error)
         }
@@ -81,7 +82,8 @@ struct Select: AsyncParsableCommand, StoreCommand {
             }
         } catch let error as SelectionError {
             throw Failure(
-                message: TerminalText(Failure.words(of: error)), advice: "Correct the query in \(query).", cause: error)
+                message: TerminalText(LibraryText.words(of: error)), advice: "Correct the query in \(query).",
+                cause: error)
         }
     }
 

@@ -13,6 +13,7 @@ import ODataStore
 import ODataTransportNIO
 import OfflineOData
 import ServerMetrics
+import ToolLanguage
 
 /// `outpost serve`.
 struct Serve: AsyncParsableCommand {

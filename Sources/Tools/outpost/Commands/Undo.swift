@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// `outpost undo`.
 struct Undo: AsyncParsableCommand, StoreCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ODataDatabases
+import ToolLanguage
 
 /// `outpost untrack`.
 struct Untrack: ParsableCommand {

@@ -4,6 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// `outpost update`.
 struct Update: AsyncParsableCommand, StoreCommand {

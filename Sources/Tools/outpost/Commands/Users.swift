@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Secrets
+import ToolLanguage
 
 /// `outpost users`.
 struct UsersCommand: ParsableCommand {

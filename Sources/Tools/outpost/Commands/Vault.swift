@@ -1,6 +1,7 @@
 import ArgumentParser
 import DataVault
 import Foundation
+import ToolLanguage
 
 /// `outpost vault`.
 struct VaultCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import OfflineOData
+import ToolLanguage
 
 /// `outpost verify`.
 struct Verify: AsyncParsableCommand, StoreCommand {

@@ -3,6 +3,7 @@ import Foundation
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// `outpost watch`.
 struct Watch: AsyncParsableCommand, StoreCommand {

@@ -7,9 +7,4 @@ enum GermanTexts {
     static let tables: [[String: String]] = [
         queue, clones, queries, sync, serve, services, vault, failures, general,
     ]
-
-    /// All texts.
-    static let all: [String: String] = (tables + [system]).reduce(into: [:]) { all, table in
-        all.merge(table) { first, _ in first }
-    }
 }

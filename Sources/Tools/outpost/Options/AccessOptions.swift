@@ -3,6 +3,7 @@ import Foundation
 import ODataServer
 import ODataTransportNIO
 import Secrets
+import ToolLanguage
 
 /// The options for the users of a served service and their authentication.
 struct AccessOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The changes of a clone that a command is about.
 struct ChangeFilterOptions: ParsableArguments {

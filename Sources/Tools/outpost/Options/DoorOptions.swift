@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ODataHTTP
 import ODataServer
+import ToolLanguage
 
 /// Whom a service answers, and how much one client may ask.
 struct DoorOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataServer
 import ODataService
+import ToolLanguage
 
 /// The resources of each request that `outpost serve` answers, and the time to stop.
 struct LimitOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataServer
 import ServerMetrics
+import ToolLanguage
 
 /// Who may read the metrics of `outpost serve`.
 struct MetricsOptions: ParsableArguments {

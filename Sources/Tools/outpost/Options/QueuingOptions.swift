@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// How a change waits for a push.
 struct QueuingOptions: ParsableArguments {

@@ -9,6 +9,7 @@ import ODataService
 import ODataTransportNIO
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// The options for the connection to a service.
 struct ServiceOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// The changes of a clone that the service has not accepted, each with its state.
 struct ChangeList: Sendable {

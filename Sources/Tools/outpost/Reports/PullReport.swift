@@ -1,5 +1,6 @@
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// The result of a pull.
 struct PullReport: Encodable {

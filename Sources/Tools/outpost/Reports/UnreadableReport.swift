@@ -1,4 +1,5 @@
 import OfflineOData
+import ToolLanguage
 
 /// An unreadable value of the service, as a line and as JSON.
 struct UnreadableReport: Encodable {

@@ -6,6 +6,7 @@ import ODataSQL
 import ODataService
 import ODataStore
 import OfflineOData
+import ToolLanguage
 
 /// The data that `outpost serve` serves.
 struct ServedSource {

@@ -1,5 +1,6 @@
 import Foundation
 import ODataQuery
+import ToolLanguage
 import Yams
 
 /// A YAML file of an operator, whose errors name line and column.

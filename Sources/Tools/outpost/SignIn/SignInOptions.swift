@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The client and the authorization server of a sign-in.
 struct SignInOptions: ParsableArguments {

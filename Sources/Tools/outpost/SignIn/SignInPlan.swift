@@ -5,6 +5,7 @@ import ODataClient
 import ODataHTTP
 import ODataService
 import Supportability
+import ToolLanguage
 
 /// The authorization server and the client with which a person signs in at a service: from the options of the command,
 /// completed by the recipe of the service and by the challenge of its response.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The subject of a command, which messages about a failure name.
 struct CommandSubject {

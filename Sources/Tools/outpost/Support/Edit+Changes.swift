@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// The changes that the editing commands and the lines of a change set make.
 extension Edit.Editor {

@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// What the editing commands share: a store, and properties read from arguments.
 struct Edit {

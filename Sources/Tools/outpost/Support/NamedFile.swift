@@ -2,6 +2,7 @@ import Foundation
 import SafeFiles
 import Secrets
 import Supportability
+import ToolLanguage
 
 /// A file that somebody has named in an argument.
 enum NamedFile {

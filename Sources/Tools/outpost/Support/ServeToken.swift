@@ -1,5 +1,6 @@
 import Foundation
 import ODataServer
+import ToolLanguage
 
 /// The token of a served clone, in a file of its directory for scripts.
 ///

@@ -1,3 +1,5 @@
+import ToolLanguage
+
 /// What the person who starts a service should know about who else can use it.
 struct StartWarnings {
     /// The address that the service listens on.

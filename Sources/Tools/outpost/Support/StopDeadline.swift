@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import ToolLanguage
 
 /// Ends the process when it was told to stop and has not ended in time, whatever its threads do.
 ///

@@ -1,4 +1,5 @@
 import ODataSQL
+import ToolLanguage
 
 extension QueryExplanation {
     /// Tree, SQL and plan, a line each whatever is in a value.

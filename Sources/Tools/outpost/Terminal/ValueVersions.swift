@@ -1,5 +1,6 @@
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// A property that a change sets: as it was, as it is here, and as the service has it.
 struct ValueVersions {

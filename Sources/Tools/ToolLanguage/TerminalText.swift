@@ -2,44 +2,41 @@
 /// values are made harmless (``HarmlessText/line(_:)``). No name, code, message or value can therefore move the
 /// cursor, forge a line or reverse the text behind it.
 ///
-/// Only ``Terminal`` writes to the terminal. It takes this type, bytes, or a `String` that it makes harmless
-/// as a whole.
-///
 /// ```swift
-/// print("Cloned \(rows) of \(Terminal.bold(name)).")
+/// let text: TerminalText = "Cloned \(rows) of \(name)."
 /// ```
-struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation {
+package struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation {
     /// The text with the codes of styles.
-    private(set) var description: String
+    package private(set) var description: String
 
     private init(harmless text: String) { description = text }
 
     /// Creates a text from a literal of the tool.
-    init(stringLiteral text: String) { description = Language.current.text(text) }
+    package init(stringLiteral text: String) { description = Language.current.text(text) }
 
-    init(stringInterpolation pieces: Pieces) {
+    package init(stringInterpolation pieces: Pieces) {
         description = Language.current.text(pieces.template, pieces.values)
     }
 
     /// Creates a text from foreign text, on one line.
-    init(_ text: some CustomStringConvertible) { description = HarmlessText.line(text.description) }
+    package init(_ text: some CustomStringConvertible) { description = HarmlessText.line(text.description) }
 
     /// Creates a text with line breaks of the tool and foreign names.
-    init(lines text: String) { description = HarmlessText.lines(text) }
+    package init(lines text: String) { description = HarmlessText.lines(text) }
 
     /// Creates a text from JSON.
-    init(json text: String) { description = HarmlessText.json(text) }
+    package init(json text: String) { description = HarmlessText.json(text) }
 
     /// Creates a text in a style of the terminal.
     ///
     /// - Parameter code: the number of the style (ECMA-48, 8.3.117).
-    init(_ text: TerminalText, style code: Int) { description = "\u{1B}[\(code)m\(text.description)\u{1B}[0m" }
+    package init(_ text: TerminalText, style code: Int) { description = "\u{1B}[\(code)m\(text.description)\u{1B}[0m" }
 
     /// Whether the text is empty.
-    var isEmpty: Bool { description.isEmpty }
+    package var isEmpty: Bool { description.isEmpty }
 
     /// Returns the text with another text in place of a word of the tool.
-    func replacing(word: String, with text: TerminalText) -> TerminalText {
+    package func replacing(word: String, with text: TerminalText) -> TerminalText {
         let parts = description.split(separator: word, omittingEmptySubsequences: false)
         var result = parts.first.map(String.init) ?? ""
         for (before, part) in zip(parts, parts.dropFirst()) {
@@ -49,23 +46,23 @@ struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleBy
         return TerminalText(harmless: result)
     }
 
-    static func + (left: TerminalText, right: TerminalText) -> TerminalText {
+    package static func + (left: TerminalText, right: TerminalText) -> TerminalText {
         TerminalText(harmless: left.description + right.description)
     }
 
-    static func += (left: inout TerminalText, right: TerminalText) { left.description += right.description }
+    package static func += (left: inout TerminalText, right: TerminalText) { left.description += right.description }
 
     /// The pieces of a literal.
-    struct Pieces: StringInterpolationProtocol {
+    package struct Pieces: StringInterpolationProtocol {
         /// The literal with `%1` in the place of the first value and so on.
         fileprivate var template = ""
         fileprivate var values: [String] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        mutating func appendLiteral(_ literal: String) { template += literal }
-        mutating func appendInterpolation(_ value: TerminalText) { append(value.description) }
-        mutating func appendInterpolation(_ value: some Any) { append(HarmlessText.line("\(value)")) }
+        package mutating func appendLiteral(_ literal: String) { template += literal }
+        package mutating func appendInterpolation(_ value: TerminalText) { append(value.description) }
+        package mutating func appendInterpolation(_ value: some Any) { append(HarmlessText.line("\(value)")) }
 
         private mutating func append(_ value: String) {
             values.append(value)
@@ -75,12 +72,12 @@ struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleBy
 }
 
 extension TerminalText {
-    typealias StringInterpolation = Pieces
+    package typealias StringInterpolation = Pieces
 }
 
 extension Sequence where Element == TerminalText {
     /// Returns the texts with a separator between them.
-    func joined(separator: TerminalText = "") -> TerminalText {
+    package func joined(separator: TerminalText = "") -> TerminalText {
         var result: TerminalText = ""
         for (index, text) in enumerated() { result += index == 0 ? text : separator + text }
         return result
@@ -90,15 +87,3 @@ extension Sequence where Element == TerminalText {
 extension Character {
     fileprivate var isWordCharacter: Bool { isLetter || isNumber || self == "_" }
 }
-
-/// An unavailable function that hides `print` of the standard library, which writes any text. The overloads
-/// below take its place.
-@available(*, unavailable, message: "Texts of strangers must be made harmless: give print a TerminalText.")
-func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
-
-/// Writes a line to standard output.
-func print(_ text: TerminalText) { Terminal.write(text + "\n") }
-
-/// Writes a foreign text as a line to standard output.
-@_disfavoredOverload
-func print(_ text: some CustomStringConvertible) { print(TerminalText(text)) }
