@@ -12,7 +12,7 @@ public struct TextCensus {
     /// Reads the sources of a tool.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the sources; files whose names begin with `GermanTexts` are left out.
+    ///   - folder: the folder of the sources; files with names such as `GermanTexts…` are left out.
     ///   - tables: the German texts of the tool.
     ///   - forPrograms: the texts with several words that are not for a person.
     ///   - exampleHeading: the first line of a paragraph with examples.
@@ -55,7 +55,7 @@ public struct TextCensus {
         }.map(\.description)
     }
 
-    /// The German texts whose English text does not stand in the source.
+    /// The German texts without an English text in the source.
     public var unused: [String] {
         let used = Set(literals.flatMap(\.texts))
         return german.keys.filter { !used.contains($0) }.sorted()
@@ -93,7 +93,7 @@ public struct TextCensus {
         }.map(\.description)
     }
 
-    /// The styled literals within another text, where the overload for foreign text would take them.
+    /// The styled literals within another text. There, the overload for foreign text would take them.
     public var bareStyled: [String] {
         literals.filter { found in
             found.literal.isInterpolated && found.literal.interpolations == 0
@@ -101,7 +101,7 @@ public struct TextCensus {
         }.map(\.description)
     }
 
-    /// Returns the English texts whose German ones have other values.
+    /// Returns the English texts with other values in German.
     public static func otherValues(in table: [String: String]) -> [String] {
         table.filter { english, german in
             let places = [english, german].map { text in text.matches(of: /%\d/).map { String($0.output) }.sorted() }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Names of a foreign database that are no identifiers")
 struct HostileNameTests {
-    @Test("Quotes and SQL in the names of tables and columns are names")
+    @Test("Table and column names may contain quotes and SQL")
     func foreignNames() async throws {
         let fixture = try ForeignFixture(
             """

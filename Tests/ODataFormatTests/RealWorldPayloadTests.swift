@@ -49,7 +49,7 @@ struct RealWorldPayloadTests {
         return elements
     }
 
-    @Test("JSON 4.6.3: a type stated late or early, and control information in either spelling, mean the same")
+    @Test("JSON 4.6.3: the position of a type and the spelling of control information do not matter")
     func typeOrder() throws {
         let forms = [
             ##"{"@odata.type":"#S.Rush","Id":1,"Due":"2026-11-21T10:00:00Z","Name":"a"}"##,

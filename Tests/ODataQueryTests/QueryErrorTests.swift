@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Query errors name the place and the fault")
 struct QueryErrorTests {
-    @Test("The position counts from one and suggestions follow")
+    @Test("The position counts from one, and suggestions follow")
     func description() {
         let error = QueryError(
             .unknownName, "Order has no property Frieght.", offset: 4, part: "$filter", suggestions: ["Freight"])

@@ -19,7 +19,7 @@ struct DeploymentTests {
         try await Command.run("sh", "-c", "command -v \(program)").status == 0
     }
 
-    @Test("The example files are what the tool reads")
+    @Test("The tool reads the example files")
     func examples() async throws {
         let site = try Site()
         try SQLite.execute(

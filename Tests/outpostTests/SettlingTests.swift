@@ -15,7 +15,7 @@ struct SettlingTests {
         var versions: [Versions]
     }
 
-    @Test("conflicts shows all versions, and mine overrides theirs")
+    @Test("conflicts shows all versions, and mine overrides the server version")
     func conflicts() async throws {
         let site = try Site()
         let tool = site.tool

@@ -19,7 +19,7 @@ struct UnjudgedAttemptTests {
         return try fixture.folder.record(file, "v").failures
     }
 
-    @Test("The right password, given as often as one likes while the device key cannot be read, destroys no vault")
+    @Test("The right password never destroys a vault, even if the device key is often unreadable")
     func deviceKey() async throws {
         let fixture = try VaultFixture()
         let vault = try await vault(in: fixture)
@@ -35,7 +35,7 @@ struct UnjudgedAttemptTests {
         try await vault.unlock(.old)
     }
 
-    @Test("A derivation that fails takes its attempt back, and leaves those that failed before it")
+    @Test("If the key derivation fails, its attempt is not counted, and earlier failures stay counted")
     func derivation() async throws {
         let fixture = try VaultFixture()
         let vault = try await vault(in: fixture)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sync that failed")
 struct FailedSyncTests {
-    @Test("loses no later commit, even if the system has dropped its pages")
+    @Test("loses no later commit, even if the system has discarded its pages")
     func behind() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

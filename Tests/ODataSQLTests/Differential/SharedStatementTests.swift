@@ -16,7 +16,7 @@ import Testing
 struct SharedStatementTests {
     static let pairsPerSample = 20
 
-    @Test("Random pairs of queries have the same answers in both orders, from new and from used services")
+    @Test("Random pairs of queries get the same results in both orders, from new and used services")
     func pairs() async throws {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["OUTPOST_PROOFS"] == "all" ? 20_000 : 200

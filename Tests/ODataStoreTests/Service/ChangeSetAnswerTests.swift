@@ -28,7 +28,7 @@ struct ChangeSetAnswerTests {
         return entity
     }
 
-    @Test("by a service, with its $select and $expand", arguments: [true, false])
+    @Test("a service returns its $select and $expand", arguments: [true, false])
     func service(isAlone: Bool) async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)

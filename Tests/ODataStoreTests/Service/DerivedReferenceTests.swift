@@ -52,7 +52,7 @@ struct DerivedReferenceTests {
         return entity["WriterID"]
     }
 
-    @Test("do not prevent the deletion of their entities")
+    @Test("do not prevent the deletion of other entities")
     func dependent() async throws {
         #expect(try await writer() == 1)
         _ = try await service.execute(ODataRequest(.delete, try ODataURL(parsing: "Papers(1)")))

@@ -42,7 +42,7 @@ struct SingleRelationTests {
         ]
     }
 
-    @Test("PUT of a reference replaces, and DELETE leaves none")
+    @Test("PUT of a reference replaces it, and DELETE removes it")
     func put() async throws {
         let bazaar = try await service()
         for order in 1...2 {
@@ -57,7 +57,7 @@ struct SingleRelationTests {
     }
 
     @Test(
-        "11.4.3 An update of the entity that binds it, or has it within, replaces",
+        "11.4.3 An update with a binding or an inline entity replaces the relation",
         arguments: [#"{"Topic@odata.bind":"Categories(2)"}"#, #"{"Topic":{"ID":2,"Name":"Office"}}"#])
     func update(json: String) async throws {
         let bazaar = try await service()
@@ -66,7 +66,7 @@ struct SingleRelationTests {
         #expect(try await owners(bazaar) == [[], ["Ann"]])
     }
 
-    @Test("From the other end, an entity is taken from the one that it was related to")
+    @Test("From the other end, an entity is moved from its previous relation")
     func partner() async throws {
         let bazaar = try await service()
         for order in 1...2 {
@@ -79,7 +79,7 @@ struct SingleRelationTests {
         #expect(try await owners(bazaar) == [[], []])
     }
 
-    @Test("If both ends lead to a single entity, both release theirs")
+    @Test("If both ends are single-valued, both previous relations are removed")
     func oneToOne() async throws {
         let bazaar = try await service()
         func bearers() async throws -> [[String]] {

@@ -120,7 +120,7 @@ struct EndlessDownloadTests {
         return refusals.first?.error
     }
 
-    @Test("if it counts one row, and sends page after page", arguments: ["1", "0"])
+    @Test("if it counts one row and sends page after page", arguments: ["1", "0"])
     func pages(count: String) async throws {
         let service = EndlessService(.pages, count: count)
         let error = try await failure(of: service)
@@ -155,7 +155,7 @@ struct EndlessDownloadTests {
         #expect(blanks?.message.contains("without a row") == true)
     }
 
-    @Test("and stored rows stay; once the service ends, it is read again")
+    @Test("and the stored rows stay for the next download")
     func stays() async throws {
         for way in [Way.pages, .emptyPages] {
             let service = EndlessService(way, count: "2")

@@ -46,7 +46,7 @@ struct LeanAnswerTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 3)
     }
 
-    @Test("lets the next one follow if others have changed something else", arguments: [false, true])
+    @Test("lets the next one continue if others changed something else", arguments: [false, true])
     func besides(tellsETag: Bool) async throws {
         let shop = try await Shop()
         let store = try await store(

@@ -44,7 +44,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    @Test("Once a response has confirmed it, a change with a lost response is sent again and recognised")
+    @Test("After a confirming response, a change with a lost response is sent again and recognised")
     func confirmed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())
@@ -57,7 +57,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    @Test("A refusal confirms it as well, of a single change or of a change set", arguments: [false, true])
+    @Test("A refusal confirms repeatable requests too, for a change or a change set", arguments: [false, true])
     func confirmedByRefusal(isTogether: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())

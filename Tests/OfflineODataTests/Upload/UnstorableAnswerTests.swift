@@ -56,7 +56,7 @@ struct UnstorableAnswerTests {
         #expect(try await store.rows("Parts?$orderby=ID") == service.rows("Parts?$orderby=ID"))
     }
 
-    @Test("in the answer to a change does not hold up the queue: the change is accepted without that value")
+    @Test("in the response to a change does not block the queue: the change is accepted without the value")
     func accepted() async throws {
         let isUploading = LockedFlag()
         let (service, store, folder) = try await parts(isUploading)
@@ -75,7 +75,7 @@ struct UnstorableAnswerTests {
         try await expectEqual(store, service)
     }
 
-    @Test("in the version of a conflict does not hold up the queue: the conflict is archived, and can be undone")
+    @Test("in a conflict version does not block the queue: the conflict is archived and can be undone")
     func conflict() async throws {
         let isUploading = LockedFlag()
         let (service, store, folder) = try await parts(isUploading)
