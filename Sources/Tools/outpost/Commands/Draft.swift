@@ -12,8 +12,8 @@ struct DraftCommand: AsyncParsableCommand {
         abstract: translated("Work on a copy of an entity that counts only once it is activated."),
         discussion: translated(
             paragraphs: """
-                A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the \
-                entity by what was changed in the draft, and the draft goes.
+                A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the \
+                same changes to the entity and removes the draft.
 
                 A service that keeps drafts itself has them beside the entities, with IsActiveEntity=false in the key. \
                 It makes, checks and activates them over the network; between these steps they are changed offline and \

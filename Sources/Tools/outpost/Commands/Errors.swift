@@ -9,10 +9,10 @@ struct Errors: AsyncParsableCommand {
         abstract: translated("Former name of 'outpost changes --failed'."),
         discussion: translated(
             paragraphs: """
-                A refused change keeps its place in the clone until you decide: edit the entity again to mend it, \
-                retry it as it is (after a conflict, on top of the other's version), or discard it. Of a change in \
-                doubt nobody knows whether the service made it: look there, then accept it as made, retry it or \
-                discard it.
+                A refused change keeps its place in the clone until you decide. Edit the entity again to mend it, \
+                retry it as it is, or discard it. After a conflict, a retry goes on top of the server version. Of a \
+                change in doubt nobody knows whether the service made it: look there, then accept it as made, retry it \
+                or discard it.
 
                 EXAMPLE
                   outpost errors shop

@@ -38,7 +38,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     @OptionGroup var store: StoreOptions
     @Option(help: .text("A new directory for the files.", valueName: "directory")) var to: String?
-    @Option(help: .text("A query whose rows go to the terminal.")) var query: String?
+    @Option(help: .text("A query. Its rows go to the terminal.")) var query: String?
     @Option(help: .text("The format: json or csv.")) var format = Format.json
     @Flag(
         name: .customLong("guard-formulas"),

@@ -96,7 +96,7 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
         print(Terminal.dim("Bring the rest with: outpost pull \(store.directory.shellQuoted)"))
     }
 
-    /// Tells whose clone it is.
+    /// Reports the user of the clone.
     private func showUser() async throws {
         let user = try await store.reading { try await $0.users.current() }
         guard !json else {

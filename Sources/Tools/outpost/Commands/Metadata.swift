@@ -16,8 +16,8 @@ struct Metadata: AsyncParsableCommand {
         abstract: translated("Look at, check, convert and compare metadata documents."),
         discussion: translated(
             paragraphs: """
-                Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, \
-                or as the directory of a clone, which has those of its service.
+                Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a \
+                service. The directory of a clone stands for its service.
 
                 EXAMPLE
                   outpost metadata show https://host/service/
@@ -223,8 +223,8 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Write metadata in another version or format."),
             discussion: translated(
                 paragraphs: """
-                    What the version or format cannot say is left out, and named on standard error. Annotations of a \
-                    file become part of the document.
+                    Elements that the version or format cannot express are omitted and named on standard error. \
+                    Annotations of a file become part of the document.
 
                     EXAMPLE
                       outpost metadata convert metadata.xml --to json

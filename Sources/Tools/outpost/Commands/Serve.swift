@@ -23,19 +23,19 @@ struct Serve: AsyncParsableCommand {
         discussion: translated(
             paragraphs: """
                 Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, \
-                primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to \
-                tell changes is kept in a file beside it.
+                primary keys and foreign keys. The database is not altered, unless --track is given. A file beside it \
+                records changes.
 
                 A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
                 A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is \
-                printed, which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or \
-                as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+                printed, which works once. Scripts take the token from DIR/serve.token. They send it as bearer token, \
+                or as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
 
                 Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
 
-                Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service \
-                does not stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
+                Supervisors ask /livez (the process answers), /readyz (the data can be read, and the service does not \
+                stop) and /startupz. The address /health is the same as /readyz. The answer is 200 or 503.
 
                 Every option is also a key of the YAML file that --config names, and a variable: OUTPOST_SERVE_PORT \
                 for --port. SIGHUP reads users, rights, certificate and that file again. If one of them is wrong, all \
@@ -115,7 +115,9 @@ struct Serve: AsyncParsableCommand {
             """))
     var trustsProxy = false
 
-    @Flag(name: .customLong("no-compression"), help: .text("Send responses unpacked, whatever clients accept."))
+    @Flag(
+        name: .customLong("no-compression"),
+        help: .text("Send responses without compression, even to clients that accept it."))
     var noCompression = false
 
     @Flag(help: .text("Write a line for each request to standard error."))

@@ -154,7 +154,7 @@ struct RequestLine: Encodable {
         }
     }
 
-    /// - Parameter isSettled: whether the request is over, whatever its state was before.
+    /// - Parameter isSettled: whether the request is over.
     static func text(_ request: QueuedRequest, isSettled: Bool = false) -> TerminalText {
         let line = RequestLine(request)
         var text: TerminalText = "#\(line.id) \(line.kind) \(request.subjectText)"

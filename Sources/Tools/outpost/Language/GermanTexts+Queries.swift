@@ -51,7 +51,7 @@ extension GermanTexts {
         importieren oder mit --guard-formulas exportieren.
         """,
         "A new directory for the files.": "Ein neues Verzeichnis für die Dateien.",
-        "A query whose rows go to the terminal.": "Eine Abfrage, deren Zeilen ans Terminal gehen.",
+        "A query. Its rows go to the terminal.": "Eine Abfrage, deren Zeilen ans Terminal gehen.",
         "The format: json or csv.": "Das Format: json oder csv.",
         "Put an apostrophe before text that a spreadsheet program would run as a formula.":
             "Einen Apostroph vor Text setzen, den ein Tabellenprogramm als Formel ausführen würde.",

@@ -27,10 +27,9 @@ extension GermanTexts {
         "Make several changes in a clone together or not at all.":
             "Mehrere Änderungen in einem Klon zusammen oder gar nicht vornehmen.",
         """
-        Each line of the file is a change as on the command line: create, update, delete, link, unlink or call, \
-        with its arguments. Empty lines and lines that begin with # are left out. $1 stands for the entity of \
-        the first change, $2 for that of the second: as the beginning of an address, and as the value of a \
-        relation.
+        Each line of the file is a change as on the command line: create, update, delete, link, unlink or call, with \
+        its arguments. Empty lines and lines that begin with # are left out. $1 stands for the entity of the first \
+        change, $2 for that of the second. Both may begin an address, or be the value of a relation.
         """:
             """
         Jede Zeile der Datei ist eine Änderung wie auf der Befehlszeile: create, update, delete, link, \
@@ -72,10 +71,10 @@ extension GermanTexts {
         "List, cancel and settle the changes that the service has not accepted.":
             "Änderungen zeigen, zurücknehmen und klären, die der Dienst nicht angenommen hat.",
         """
-        Each change has a number. A refused change keeps its place in the clone until you decide: edit the \
-        entity again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change on \
-        top of the other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service made \
-        it: look there, then accept it as made, retry it or discard it.
+        Each change has a number. A refused change keeps its place in the clone until you decide. Edit the entity \
+        again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change on top of the \
+        other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service made it: look there, \
+        then accept it as made, retry it or discard it.
         """:
             """
         Jede Änderung hat eine Nummer. Eine abgelehnte Änderung behält ihren Platz im Klon, bis darüber \
@@ -195,8 +194,8 @@ extension GermanTexts {
         "Work on a copy of an entity that counts only once it is activated.":
             "An einer Kopie einer Entität arbeiten, die erst nach dem Aktivieren gilt.",
         """
-        A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the \
-        entity by what was changed in the draft, and the draft goes.
+        A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the same \
+        changes to the entity and removes the draft.
         """:
             """
         Ein Entwurf wird mit 'outpost update' wie jede Entität geändert und nicht gesendet. Beim Aktivieren \
@@ -247,8 +246,8 @@ extension GermanTexts {
         "Discarded": "Verworfen",
         "Former name of 'outpost changes --failed'.": "Früherer Name von 'outpost changes --failed'.",
         """
-        A refused change keeps its place in the clone until you decide: edit the entity again to mend it, retry \
-        it as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt \
+        A refused change keeps its place in the clone until you decide. Edit the entity again to mend it, retry it \
+        as it is, or discard it. After a conflict, a retry goes on top of the server version. Of a change in doubt \
         nobody knows whether the service made it: look there, then accept it as made, retry it or discard it.
         """:
             """
@@ -305,7 +304,7 @@ extension GermanTexts {
         "Change an entity in a clone; the change is sent with the next push.":
             "Eine Entität in einem Klon ändern; das nächste Senden schickt die Änderung.",
         """
-        Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
+        An edit of an entity with a refused change mends that change: the next push sends both together. Values are \
         given as to 'outpost create', and so is --body.
         """:
             """
@@ -325,7 +324,7 @@ extension GermanTexts {
             "Eine Datei mit der Entität als JSON; - liest die Eingabe.",
         "The input cannot be read: %1.": "Die Eingabe ist nicht lesbar: %1.",
         "Changes that the next push sends.": "Änderungen, die das nächste Senden schickt.",
-        "Changes whose request is on its way.": "Änderungen, deren Anfrage unterwegs ist.",
+        "Changes with a request on its way.": "Änderungen, deren Anfrage unterwegs ist.",
         "Changes that are held: of a copied clone, behind a refused change, or not submitted by their app.":
             """
         Zurückgehaltene Änderungen: eines kopierten Klons, hinter einer abgelehnten Änderung, oder von ihrer \
@@ -335,7 +334,7 @@ extension GermanTexts {
             "Alle Änderungen im Fehlerarchiv: abgelehnte, Konflikte und ungeklärte.",
         "Refused changes of entities that somebody else had changed.":
             "Abgelehnte Änderungen von Entitäten, die jemand anderes geändert hatte.",
-        "Sent changes whose outcome is unknown.": "Gesendete Änderungen, deren Ausgang unbekannt ist.",
+        "Sent changes with an unknown outcome.": "Gesendete Änderungen, deren Ausgang unbekannt ist.",
         "There is no change.": "Es gibt keine Änderung.",
         "No change is pending.": "Keine Änderung steht aus.",
         "No change is on its way.": "Keine Änderung ist unterwegs.",
@@ -346,8 +345,8 @@ extension GermanTexts {
         "There is no such change.": "Es gibt keine solche Änderung.",
         "The refused changes of entities that somebody else had changed.":
             "Die abgelehnten Änderungen von Entitäten, die jemand anderes geändert hatte.",
-        "The changes whose outcome is unknown.": "Die Änderungen, deren Ausgang unbekannt ist.",
-        "What the change belongs to, for 'push --only'.": "Die Zugehörigkeit der Änderung, für 'push --only'.",
+        "The changes with an unknown outcome.": "Die Änderungen, deren Ausgang unbekannt ist.",
+        "The category of the change, for 'push --only'.": "Die Kategorie der Änderung, für 'push --only'.",
         "Changes with a higher number are sent first, unless they depend on others; 0 unless given.":
             "Änderungen mit höherer Zahl werden zuerst gesendet, wenn sie nicht von anderen abhängen; ohne Angabe 0.",
         "A mark of your own, which is kept with the change and not sent.":

@@ -4,9 +4,9 @@ extension GermanTexts {
         "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.":
             "Eine SQLite-Datenbank, einen Klon oder ein Modell mit seinen Zeilen als Dienst in OData 4.01 anbieten.",
         """
-        Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, \
-        primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to \
-        tell changes is kept in a file beside it.
+        Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, primary \
+        keys and foreign keys. The database is not altered, unless --track is given. A file beside it records \
+        changes.
         """:
             """
         Jede SQLite-Datenbank ist geeignet: Entitätsmengen, Schlüssel und Navigationseigenschaften ergeben \
@@ -17,8 +17,8 @@ extension GermanTexts {
             "Ein Metadatendokument in XML oder JSON wird aus dem Speicher bedient, anfangs mit den Zeilen von --rows.",
         """
         A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is \
-        printed, which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or \
-        as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+        printed, which works once. Scripts take the token from DIR/serve.token. They send it as bearer token, or as \
+        the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
         """:
             """
         Ein Klon verlangt ein Token, außer mit einer anderen Anmeldung oder --open. Ein Browser öffnet den \
@@ -29,8 +29,8 @@ extension GermanTexts {
         "Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.":
             "Clients von OData 2.0 finden dieselben Daten unter /v2/, als Atom und ausführliches JSON.",
         """
-        Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service does \
-        not stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
+        Supervisors ask /livez (the process answers), /readyz (the data can be read, and the service does not stop) \
+        and /startupz. The address /health is the same as /readyz. The answer is 200 or 503.
         """:
             """
         Überwachungen fragen /livez (der Prozess antwortet), /readyz (die Daten sind lesbar, und der Dienst \
@@ -76,7 +76,7 @@ extension GermanTexts {
         Den Feldern Forwarded und X-Forwarded-… glauben; nur hinter einem Proxy, der sie überschreibt. Auf \
         den Host darin muss der Dienst antworten.
         """,
-        "Send responses unpacked, whatever clients accept.":
+        "Send responses without compression, even to clients that accept it.":
             "Antworten ungepackt senden, auch wenn Clients mehr annehmen.",
         "Write a line for each request to standard error.":
             "Für jede Anfrage eine Zeile in die Fehlerausgabe schreiben.",
@@ -119,8 +119,8 @@ extension GermanTexts {
         "Keep the file of users that outpost serve --auth reads.":
             "Die Datei der Benutzer pflegen, die outpost serve --auth liest.",
         """
-        The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC string \
-        format), and never the password itself. Only its owner can read it. A running service reads it again on \
+        The file has a line 'name:$scrypt$…' for each user. It contains a digest of the password (scrypt, in the PHC \
+        string format), and never the password. Only its owner can read it. A running service reads it again on \
         SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
         """:
             """
@@ -133,10 +133,9 @@ extension GermanTexts {
         "The password is asked for. Without a terminal it is the first line of the input, or of --password-file.":
             "Das Kennwort wird erfragt. Ohne Terminal ist es die erste Zeile der Eingabe oder von --password-file.",
         """
-        A check of the password takes about 50 ms of one processor and 16 MiB of memory (scrypt, N = 2^14, \
-        r = 8, p = 1), so that a first sign-in is quick. A running service checks a password once. With --strong \
-        a check takes six times as long and 32 MiB (N = 2^15, r = 8, p = 3), and so does a guess of somebody who \
-        has the file.
+        A check of the password takes about 50 ms and 16 MiB of memory (scrypt, N = 2^14, r = 8, p = 1). A running \
+        service checks a password once. With --strong a check takes six times as long and 32 MiB (N = 2^15, r = 8, p \
+        = 3). So does each guess with a stolen file.
         """:
             """
         Eine Prüfung des Kennworts braucht etwa 50 ms eines Prozessors und 16 MiB Speicher (scrypt, N = 2^14, \
@@ -173,7 +172,7 @@ extension GermanTexts {
         "The file with the password of --user.": "Die Datei mit dem Kennwort von --user.",
         "Accept bearer tokens that this OpenID Connect issuer signed.":
             "Bearer-Token annehmen, die dieser Aussteller von OpenID Connect signiert hat.",
-        "Whom the tokens of --token-issuer must be for.":
+        "The audience that the tokens of --token-issuer must have.":
             "Der Empfänger, für den die Token von --token-issuer sein müssen.",
         "The JSON Web Key Set of --token-issuer: a file, or its URL.":
             "Das JSON Web Key Set von --token-issuer: eine Datei oder ihre URL.",
@@ -194,7 +193,7 @@ extension GermanTexts {
         Clientzertifikate ablehnen, die diese Listen (PEM oder DER) widerrufen; sie werden bei Änderung der \
         Datei neu gelesen.
         """,
-        "Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.":
+        "Admit callers with a client certificate or a sign-in. Without it, --tls-clients and --auth demand both.":
             """
         Einlassen, wer ein Clientzertifikat hat oder sich anmeldet; sonst verlangen --tls-clients und --auth \
         beides.

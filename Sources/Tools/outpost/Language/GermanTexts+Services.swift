@@ -145,8 +145,8 @@ extension GermanTexts {
         "Look at, check, convert and compare metadata documents.":
             "Metadaten ansehen, prüfen, umwandeln und vergleichen.",
         """
-        Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, or \
-        as the directory of a clone, which has those of its service.
+        Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service. The \
+        directory of a clone stands for its service.
         """:
             """
         Metadaten werden als Datei in XML oder JSON angegeben, als Adresse eines Dokuments oder als Wurzel \
@@ -203,8 +203,8 @@ extension GermanTexts {
         "Write metadata in another version or format.":
             "Metadaten in einer anderen Version oder einem anderen Format schreiben.",
         """
-        What the version or format cannot say is left out, and named on standard error. Annotations of a file \
-        become part of the document.
+        Elements that the version or format cannot express are omitted and named on standard error. Annotations of a \
+        file become part of the document.
         """:
             """
         Angaben, die Version oder Format nicht ausdrücken können, werden ausgelassen und in der \
@@ -319,7 +319,7 @@ extension GermanTexts {
         "The identifier of the app that is registered for you.": "Die Kennung der App, die dafür registriert ist.",
         "A file with the secret of the app, for servers that demand one.":
             "Eine Datei mit dem Geheimnis der App, für Server, die eines verlangen.",
-        "The authorization server, whose metadata name its endpoints.":
+        "The authorization server. Its metadata name its endpoints.":
             "Der Anmeldeserver, dessen Metadaten seine Adressen nennen.",
         "The address at which a browser signs in.": "Die Adresse, an der sich ein Browser anmeldet.",
         "The address at which tokens are requested.": "Die Adresse, an der Token angefordert werden.",

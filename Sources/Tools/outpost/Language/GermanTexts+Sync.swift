@@ -121,8 +121,8 @@ extension GermanTexts {
         "The language of texts and messages, such as de-AT; also sent as sap-language.":
             "Die Sprache von Texten und Meldungen, etwa de-AT; auch als sap-language gesendet.",
         """
-        Write requests and responses to standard error, without values: none, low (one line each), medium (with \
-        names of fields and options) or high (with sizes of bodies).
+        Write requests and responses to standard error, without values. The levels are none, low (one line each), \
+        medium (with names of fields and options) and high (with sizes of bodies).
         """:
             """
         Anfragen und Antworten in die Fehlerausgabe schreiben, ohne Werte: none, low (je eine Zeile), medium \

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataServer
 import ToolLanguage
 
-/// Whom a service answers, and how much one client may ask.
+/// The options for the callers of a service and the limits of a client.
 struct DoorOptions: ParsableArguments {
     @Option(
         name: .customLong("host-name"),

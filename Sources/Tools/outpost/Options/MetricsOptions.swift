@@ -3,7 +3,7 @@ import ODataServer
 import ServerMetrics
 import ToolLanguage
 
-/// Who may read the metrics of `outpost serve`.
+/// The options for the readers of the metrics of `outpost serve`.
 struct MetricsOptions: ParsableArguments {
     @Flag(
         help: .text(

@@ -4,7 +4,7 @@ import ToolLanguage
 
 /// How a change waits for a push.
 struct QueuingOptions: ParsableArguments {
-    @Option(help: .text("What the change belongs to, for 'push --only'."))
+    @Option(help: .text("The category of the change, for 'push --only'."))
     var category: String?
 
     @Option(

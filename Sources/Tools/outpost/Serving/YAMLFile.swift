@@ -3,7 +3,7 @@ import ODataQuery
 import ToolLanguage
 import Yams
 
-/// A YAML file of an operator, whose errors name line and column.
+/// A YAML file of an operator. Its errors name line and column.
 struct YAMLFile {
     let path: String
     /// The content; `nil` if the file holds nothing.

@@ -13,7 +13,7 @@ struct SignInOptions: ParsableArguments {
         completion: .file())
     var clientSecretFile: String?
 
-    @Option(help: .text("The authorization server, whose metadata name its endpoints.", valueName: "url"))
+    @Option(help: .text("The authorization server. Its metadata name its endpoints.", valueName: "url"))
     var issuer: String?
 
     @Option(
