@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("One of each")
+@Suite("The basic operations of the package")
 struct OneOfEachTests {
     /// Some text of the code and the only files or folders that may hold it.
     struct Owner: CustomTestStringConvertible {

@@ -92,7 +92,7 @@ struct PromiseTests {
         // Else this would hold tests itself.
         let test = "@Test"
         let source = """
-            @Suite("One (rule 1)") struct OneTests {
+            @Suite("A request that acts once (rule 1)") struct OneTests {
                 /// As \(test) has it.
                 func first() {}
                 \(test) func second() {}

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("OData 4.01, answers and refusals that look right and could be wrong")
+@Suite("OData 4.01, responses with subtle errors")
 struct RightAnswerTests {
     /// The letter `é` as one code point and as two.
     private static let spellings = ["\u{E9}", "e\u{301}"]

@@ -3,7 +3,7 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("A crash loses nothing that was committed, and keeps nothing that was not")
+@Suite("A crash loses no committed data and keeps no uncommitted data")
 struct CrashTests {
     @Test("Files copied during a transaction recover to the last commit", arguments: journalModes)
     func midTransaction(mode: String) throws {

@@ -4,7 +4,7 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("SQLite works through the encrypting VFS as it does without")
+@Suite("SQLite works through the encrypting VFS as usual")
 struct JournalModeTests {
     @Test(
         "Every journal mode keeps committed changes and rolls back uncommitted ones",

@@ -28,12 +28,14 @@ public enum LibrarySentences {
     ///   - german: tells whether a sentence has a counterpart.
     public static func untranslated(in folder: URL, german: (String) -> Bool) throws -> [String] {
         var found: [String] = []
-        for (file, literal) in try TextCensus.literals(in: folder) {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+        where file.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
-            guard isSentence(literal, descriptions: descriptions(in: source)), !german(sample(of: literal.text)) else {
-                continue
+            let descriptions = descriptions(in: source)
+            for literal in SourceLiterals(source).literals
+            where isSentence(literal, descriptions: descriptions) && !german(sample(of: literal.text)) {
+                found.append("\(file):\(literal.line): \(literal.text)")
             }
-            found.append("\(file):\(literal.line): \(literal.text)")
         }
         return found
     }

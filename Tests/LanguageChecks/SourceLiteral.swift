@@ -1,7 +1,7 @@
 import Foundation
 
 /// A string literal of a Swift source file.
-public struct SourceLiteral {
+public struct SourceLiteral: Sendable {
     /// The text as the running program looks it up: escapes are resolved, and interpolations are `%1`, `%2`, ….
     public var text: String
     /// The number of interpolations.
@@ -114,7 +114,8 @@ public struct SourceLiterals {
         }
         advance(end.count)
         if quote.count == 3 { text = Self.unindented(text) }
-        let after = String(source[place..<min(place + 20, source.count)])
+        // A quotation mark in a regular expression may open a literal that the file does not close.
+        let after = String(source[min(place, source.count)..<min(place + 20, source.count)])
         literals.insert(
             SourceLiteral(
                 text: text.replacing("\u{E001}", with: "\n"), interpolations: interpolations, line: begin,

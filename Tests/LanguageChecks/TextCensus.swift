@@ -1,7 +1,7 @@
 import Foundation
 
 /// The texts in the sources of a tool, beside its German texts.
-public struct TextCensus {
+public struct TextCensus: Sendable {
     /// All literals of the tool.
     public let literals: [ToolLiteral]
     /// The German texts by the English ones.

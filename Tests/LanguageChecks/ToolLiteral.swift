@@ -1,5 +1,5 @@
 /// A literal in the source of a tool.
-public struct ToolLiteral: CustomStringConvertible {
+public struct ToolLiteral: Sendable, CustomStringConvertible {
     /// The path of the file in the folder of the tool.
     public var file: String
     /// The literal.

@@ -424,7 +424,7 @@ struct ChangeTrackingTests {
             same == "x" ? ["-item(3)"] : ["+item(1)", "-item(3)"])
     }
 
-    @Test("The same holds for a differently spelled key and for the row number")
+    @Test("With triggers, replaced rows with a differently spelled key or by row number are reported as removed")
     func replacedKeys() async throws {
         for rest in ["", " WITHOUT ROWID"] {
             try await tellsReplaced(

@@ -7,7 +7,7 @@ import Testing
 @testable import ODataDatabases
 
 /// Changes under the triggers, conflict clauses and defaults of a database.
-@Suite("The own rules of a served database", .serialized)
+@Suite("Special rules of a served database", .serialized)
 struct ForeignRulesTests {
     private func refusal(_ database: ServedDatabase, _ request: ODataRequest) async -> ODataError? {
         do {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataDatabases
 
-@Suite("Names of a foreign database that are no identifiers")
+@Suite("Names of a foreign database that are invalid identifiers")
 struct HostileNameTests {
     @Test("Table and column names may contain quotes and SQL")
     func foreignNames() async throws {

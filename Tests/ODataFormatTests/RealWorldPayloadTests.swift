@@ -4,7 +4,7 @@ import Testing
 @testable import ODataFormat
 
 /// Payloads that the corpus lacks: valid special cases, and payloads of services that violate the standard.
-@Suite("Payloads as services write them")
+@Suite("Payloads in the forms of services")
 struct RealWorldPayloadTests {
     private let model: EntityDataModel
     private let order = QualifiedName("S", "Order")

@@ -5,7 +5,7 @@ import Testing
 @testable import ODataFormat
 
 /// Documents of each kind, whole and truncated after every byte.
-@Suite("Documents that end too early")
+@Suite("Truncated documents")
 struct TruncationTests {
     /// A kind of document, with an example and a function that reads it.
     struct Kind: CustomTestStringConvertible, Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("Advice for queries that are written like other languages")
+@Suite("Advice for queries in other languages")
 struct ForeignSyntaxTests {
     /// A query with the marked text and the advice that its error must give.
     struct Row: Sendable, CustomTestStringConvertible {

@@ -10,7 +10,7 @@ private func longChain(_ operand: String, _ symbol: String, _ count: Int) -> Str
     Array(repeating: operand, count: count).joined(separator: " \(symbol) ")
 }
 
-@Suite("Nothing that a client sends traps")
+@Suite("No client input causes a crash")
 struct ParserRobustnessTests {
     /// Whether `scripts/sanitize.sh` runs the tests. Instrumented code is slower and needs more stack, so the
     /// limits are exact only without instrumentation.

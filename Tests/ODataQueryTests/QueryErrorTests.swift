@@ -12,7 +12,7 @@ struct QueryErrorTests {
     }
 }
 
-@Suite("Mistakes are marked where they stand")
+@Suite("Mistakes are marked at their place")
 struct MisspellingTests {
     @Test(
         "A misspelt word is marked, and the right one suggested",

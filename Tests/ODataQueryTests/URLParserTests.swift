@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("URLs are cut before they are decoded")
+@Suite("URLs are split before they are decoded")
 struct URLParserTests {
     func error(_ text: String) throws -> QueryError {
         try #require(throws: QueryError.self) { try ODataURL(parsing: text) }

@@ -6,7 +6,7 @@ import ODataTransportNIO
 import Synchronization
 import Testing
 
-@Suite("How far answers unpack")
+@Suite("Limits of decompression")
 struct UnpackingTests {
     /// Receives an answer of so many megabytes of zeros, which come packed.
     private func receive(megabytes: Int, ratio: Int) async throws -> Int {

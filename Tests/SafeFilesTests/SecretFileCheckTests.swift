@@ -2,7 +2,7 @@ import Foundation
 import SafeFiles
 import Testing
 
-@Suite("Files with secrets that a person names")
+@Suite("Secret files that a person names")
 struct SecretFileCheckTests {
     private func problem(_ path: String) -> SecretFileCheck.Problem? {
         let file = open(path, O_RDONLY)

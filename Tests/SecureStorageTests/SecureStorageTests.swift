@@ -31,7 +31,7 @@ private struct Settings: Codable, Equatable {
     var sizes: [Int]
 }
 
-@Suite("Values and databases under a vault's key")
+@Suite("Values and databases with the key of a vault")
 struct SecureStorageTests {
     @Test("A name with U+0000 is refused")
     func names() async throws {

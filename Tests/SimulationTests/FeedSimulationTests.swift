@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-@Suite("A feed, its nodes and its devices, with everything failing")
+@Suite("A feed, its nodes and its devices with failures everywhere")
 struct FeedSimulationTests {
     private typealias Rules = FeedSimulation.Rules
     private typealias Faults = FeedSimulation.Faults

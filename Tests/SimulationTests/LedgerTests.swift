@@ -2,7 +2,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite("The outcome of a change, as the simulation judges it")
+@Suite("The simulation's verdict on a change")
 struct LedgerTests {
     private let ledger = Ledger()
 
@@ -254,7 +254,7 @@ struct LedgerTests {
     }
 }
 
-@Suite("The outcome of a change set, as the simulation judges it")
+@Suite("The simulation's verdict on a change set")
 struct LedgerOfSetsTests {
     private let ledger = Ledger()
 
@@ -299,7 +299,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1", hasChangeSets: false) == [])
     }
 
-    @Test("The same holds for requests that were sent together")
+    @Test("All requests that were sent together acted or none")
     func sent() {
         change("a1", born: "a")
         change("b1", born: "b")

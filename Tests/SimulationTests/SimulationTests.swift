@@ -14,7 +14,7 @@ private actor Runs {
     }
 }
 
-@Suite("A service and its clients, with everything failing")
+@Suite("A service and its clients with failures everywhere")
 struct SimulationTests {
     /// Some runs of each kind, with everything that can be drawn except 50 clients, because unoptimised code
     /// takes seconds for each. `scripts/simulate.sh` runs any number of seeds; continuous integration runs

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-@Suite("An encrypted log that somebody has altered")
+@Suite("An altered encrypted log")
 struct AlteredLogTests {
     /// A cipher for tests that detects data that it has not sealed.
     private static let sealing = LogSealing(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-@Suite("A redaction that lets known text through")
+@Suite("A redaction that keeps known text")
 struct KnownTextRedactionTests {
     private let redaction = KnownTextRedaction(
         messages: ["begins"],

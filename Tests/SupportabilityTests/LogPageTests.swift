@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-@Suite("The log as a page")
+@Suite("The log as a web page")
 struct LogPageTests {
     private let header = LogHeader(
         systemVersion: "Linux 6", appName: "Shop <1>", appVersion: "2.1", hardwareVersion: "x86_64", timeZone: "UTC",

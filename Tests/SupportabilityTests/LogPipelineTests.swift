@@ -29,7 +29,7 @@ private struct Upper: LogRedaction {
     }
 }
 
-@Suite("The way of a log record")
+@Suite("The pipeline of a log record")
 struct LogPipelineTests {
     private let memory = MemoryLogSink()
 
@@ -173,7 +173,7 @@ struct LogPipelineTests {
         #expect(seen.records().count == 1)
     }
 
-    @Test("It works within a MultiplexLogHandler")
+    @Test("The pipeline works within a MultiplexLogHandler")
     func multiplex() {
         let other = MemoryLogSink()
         let one = LogPipeline(threshold: .debug, sinks: [memory])

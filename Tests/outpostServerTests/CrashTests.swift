@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Ends of the process at named points, as by `kill -9`.
-@Suite("A server that is killed", .serialized)
+@Suite("A killed server", .serialized)
 struct CrashTests {
     /// A back end that counts creations and serves one set of two rows.
     private final class BackEnd: Sendable {

@@ -4,7 +4,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("The changes of a clone, listed, compared and settled")
+@Suite("The changes of a clone: listed, compared and resolved")
 struct ChangesCommandTests {
     private struct Line: Decodable {
         var id: Int64

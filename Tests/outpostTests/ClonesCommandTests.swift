@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Clones: listed, looked into and removed")
+@Suite("Clones: listed, inspected and removed")
 struct ClonesCommandTests {
     private struct Listed: Decodable {
         var directory: String

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The files of the folder `Deployment`.
-@Suite("What an operator installs")
+@Suite("The files for an operator")
 struct DeploymentTests {
     private static let folder = Site.root.appendingPathComponent("Deployment")
 

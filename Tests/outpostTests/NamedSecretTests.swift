@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Files with secrets that a person names")
+@Suite("Secret files that a person names")
 struct NamedSecretTests {
     @Test("Secret files that others can read or replace are refused, unless allowed")
     func exposed() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import struct outpost.Failure
 @testable import enum outpost.TypedQuery
 
-@Suite("Queries as a newcomer types them")
+@Suite("Queries of newcomers")
 struct NewcomerQueryTests {
     /// A query and the words that its error must have; none for a query that is accepted.
     private static let rows: [(typed: String, words: [String])] = [

@@ -2,7 +2,7 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-@Suite("A service for other people")
+@Suite("A service for several users")
 struct ServeOperationTests {
     /// A database of orders that belong to people.
     private static func site() async throws -> Site {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Commands that settle and look after a clone")
+@Suite("Commands for the maintenance of a clone")
 struct SettlingTests {
     /// A refused request in the JSON output.
     private struct Request: Decodable {

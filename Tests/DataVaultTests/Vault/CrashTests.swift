@@ -4,7 +4,7 @@ import Testing
 @testable import DataVault
 
 /// The tests crash at every step of a change, with and without loss of unsynced changes.
-@Suite("A crash at any step leaves a vault as it was or as it shall be")
+@Suite("A crash at any step leaves a vault in its old or its new state")
 struct VaultCrashTests {
     private let clock = ManualClock()
 

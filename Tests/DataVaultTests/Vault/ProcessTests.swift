@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-@Suite("Several processes, and processes that are killed", .serialized)
+@Suite("Several and killed processes", .serialized)
 struct VaultProcessTests {
     @Test("kill -9 between count and check, a thousand times: every attempt is counted")
     func killed() async throws {

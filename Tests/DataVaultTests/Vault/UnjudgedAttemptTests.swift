@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-@Suite("An attempt that ends before the password was checked counts for nothing")
+@Suite("An interrupted password check does not count as an attempt")
 struct UnjudgedAttemptTests {
     /// Returns a locked vault that the third wrong password destroys.
     private func vault(in fixture: VaultFixture) async throws -> Vault {

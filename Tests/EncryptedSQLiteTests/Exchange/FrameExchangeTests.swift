@@ -6,7 +6,7 @@ import Testing
 @testable import EncryptedSQLite
 
 /// Rule 31: a log of 40 frames over 6 pages, in which every frame replaces every other frame.
-@Suite("A frame of the log in the place of another is an error on every read")
+@Suite("A misplaced log frame is an error on every read")
 struct FrameExchangeTests {
     private static let frameCount = 40
     private static let lastFrames = frameCount - SixPages.tables - 1..<frameCount

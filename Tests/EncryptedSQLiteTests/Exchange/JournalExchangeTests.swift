@@ -7,7 +7,7 @@ import Testing
 
 /// Rule 31 for the rollback journal: 40 records of seven transactions over 6 pages, in which every record
 /// replaces every other.
-@Suite("A record of the rollback journal in the place of another rolls nothing back")
+@Suite("A misplaced journal record is not rolled back")
 struct JournalExchangeTests {
     private static let recordCount = 40
     private static let pageCount = SixPages.tables + 1

@@ -114,7 +114,7 @@ struct OlderFrameTests {
     }
 }
 
-@Suite("The log without shared memory, with an index of several regions, and in turns")
+@Suite("The log without shared memory and with an index of several regions")
 struct LogIndexTests {
     @Test("In exclusive mode, with SQLite's own index, spills, savepoints and crashes work as usual")
     func exclusive() throws {

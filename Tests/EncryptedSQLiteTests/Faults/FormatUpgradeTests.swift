@@ -47,7 +47,7 @@ extension Folder {
     }
 }
 
-@Suite("A database of format 1 is brought to format 2")
+@Suite("A database of format 1 is upgraded to format 2")
 struct FormatUpgradeTests {
     @Test("A file whose lookup fails does not count as missing")
     func unknownFile() throws {

@@ -5,7 +5,7 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("Frames of the log that were lost by a read")
+@Suite("Log frames that a read lost")
 struct LostFramesTests {
     private let key = EncryptionKey.generate()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-@Suite("Commits behind the end of a log are named and kept aside")
+@Suite("Commits behind the end of a log are reported and saved")
 struct LostLogTests {
     private let key = EncryptionKey.generate()
 

@@ -157,7 +157,7 @@ struct LinkRewritingTests {
     }
 }
 
-@Suite("A batch that is taken apart")
+@Suite("A batch that is split")
 struct MultipartBodyTests {
     private let text = """
         --b\r

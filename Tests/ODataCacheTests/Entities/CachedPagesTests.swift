@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("A provider with a cache before it keeps all pages of a set")
+@Suite("A provider behind a cache keeps all pages of a set")
 struct CachedPagesTests {
     private let model: EntityDataModel
     private let base: ScriptedProvider

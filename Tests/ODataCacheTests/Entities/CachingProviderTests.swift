@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("A provider with a cache before it")
+@Suite("A provider behind a cache")
 struct CachingProviderTests {
     private let model: EntityDataModel
     private let base: ScriptedProvider

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("The record of a store's format counts only as its key authenticates it")
+@Suite("The format record of a store counts only if its key authenticates it")
 struct AlteredMarkerTests {
     private let folder = TemporaryFolder()
     private let key = EncryptionKey.generate()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("Keeping things between runs")
+@Suite("Storage between runs")
 struct PersistentStoreTests {
     private struct Settings: Codable, Equatable, Sendable {
         var theme: String

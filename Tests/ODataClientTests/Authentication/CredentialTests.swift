@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataService
 import Testing
 
-@Suite("Credentials that are asked for") struct CredentialTests {
+@Suite("Credentials that a closure returns") struct CredentialTests {
     private func session(
         _ wire: ScriptedWire, _ step: any AuthenticationStep, root: String = "https://service.test/"
     ) throws -> HTTPSession {

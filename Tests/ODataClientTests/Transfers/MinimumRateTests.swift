@@ -5,7 +5,7 @@ import ODataService
 import Synchronization
 import Testing
 
-@Suite("A body that drips")
+@Suite("A slow body")
 struct MinimumRateTests {
     /// Returns a service that sends its body one byte at a time, with a pause before each.
     private func dripping(every pause: Duration, count: Int = .max) -> ScriptedWire {

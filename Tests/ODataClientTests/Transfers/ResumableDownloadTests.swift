@@ -65,7 +65,7 @@ private final class FileService: Sendable {
     }
 }
 
-@Suite("Downloads that go on (RFC 9110, 14)") struct ResumableDownloadTests {
+@Suite("Resumed downloads (RFC 9110, 14)") struct ResumableDownloadTests {
     private let path = NSTemporaryDirectory() + "outpost-download-\(UUID().uuidString)"
     private let patience = RetryPolicy(random: { 0 }, sleep: { _ in })
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataClient
 
-@Suite("Sending again") struct RetryTests {
+@Suite("Repeated requests") struct RetryTests {
     private final class Waits: Sendable {
         private let kept = Mutex<[Duration]>([])
         var all: [Duration] { kept.withLock { $0 } }

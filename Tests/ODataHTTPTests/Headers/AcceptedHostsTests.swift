@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataHTTP
 
-@Suite("The names that a server answers to")
+@Suite("The names of a server")
 struct AcceptedHostsTests {
     @Test(
         "an authority is a host with an optional port",

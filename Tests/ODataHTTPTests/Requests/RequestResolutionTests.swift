@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-@Suite("The resolution that travels with a request")
+@Suite("The resolved URL of a request")
 struct RequestResolutionTests {
     private func request(_ text: String, _ model: EntityDataModel) throws -> ODataRequest {
         var request = ODataRequest(.read, try ODataURL(parsing: text))

@@ -1,7 +1,7 @@
 import ODataModel
 import Testing
 
-@Suite("Annotations from a document of their own")
+@Suite("Annotations in a separate document")
 struct AnnotationDocumentTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

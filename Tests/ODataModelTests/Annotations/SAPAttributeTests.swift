@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("SAP attributes and the annotations that mean the same")
+@Suite("SAP attributes and equivalent annotations")
 struct SAPAttributeTests {
     static let metadata = """
         <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" xmlns:x="http://www.sap.com/Protocols/SAPData" xmlns:gp="http://www.sap.com/Protocols/SAPData/GenericPlayer" xmlns:z="urn:z">

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("One element that cannot be read costs that element, not the document")
+@Suite("An unreadable element does not affect the rest of the document")
 struct CSDLToleranceTests {
     private static let key =
         "<Key><PropertyRef Name='ID'/></Key><Property Name='ID' Type='Edm.Int32' Nullable='false'/>"

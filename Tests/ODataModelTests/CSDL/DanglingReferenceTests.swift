@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("Warnings of names and paths in metadata that lead to nothing")
+@Suite("Warnings of undeclared names and paths in metadata")
 struct DanglingReferenceTests {
     private static func warnings(_ bytes: [UInt8]) throws -> [CSDLWarning] {
         try CSDLReader.parse(bytes, options: CSDLReaderOptions(warnsOfDanglingReferences: true)).warnings

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("Metadata of every kind come back")
+@Suite("Metadata documents read back")
 struct RandomMetadataTests {
     @Test("Random JSON documents are written in JSON and XML, and read back the same", arguments: 0..<8)
     func comesBack(part: UInt64) throws {

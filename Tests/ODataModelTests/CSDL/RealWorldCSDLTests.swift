@@ -5,7 +5,7 @@ import Testing
 
 /// Documents as services write them, which may violate the standard. The reader must return the usable parts and
 /// warn of the skipped parts.
-@Suite("Metadata as services write it")
+@Suite("Metadata in the forms of services")
 struct RealWorldCSDLTests {
     /// Returns a document of V2 or V3 with the content of a schema.
     private static func legacy(_ schema: String, edm: String = "http://schemas.microsoft.com/ado/2008/09/edm") -> String

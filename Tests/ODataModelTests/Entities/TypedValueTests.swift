@@ -1,7 +1,7 @@
 import ODataModel
 import Testing
 
-@Suite("Values as people and Swift types see them")
+@Suite("Values for people and as Swift types")
 struct TypedValueTests {
     private static let order: ODataEntity = {
         var order = ODataEntity(

@@ -64,7 +64,7 @@ struct GeoShapeTests {
     }
 }
 
-@Suite("Words of texts")
+@Suite("The words of a text")
 struct TextSearchTests {
     @Test("Words are sequences of letters and digits, compared in lower case")
     func words() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Columns read without a value between")
+@Suite("Columns read without intermediate values")
 struct DirectColumnTests {
     private static func key(_ instant: String) -> [UInt8] {
         ODataDateTimeOffset(instant).map { InstantKey.encode($0) } ?? []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("A database that was cut, beside its log")
+@Suite("A truncated database beside its log")
 struct CutFileTests {
     private let key = EncryptionKey.generate()
     private let folder: URL

@@ -12,7 +12,7 @@ import Testing
 /// queries.
 ///
 /// `OUTPOST_PROOFS=all` runs 20,000 pairs. A failure is printed with its seed.
-@Suite("Requests share statements only if their answers stay the same")
+@Suite("Requests share statements only if their results stay the same")
 struct SharedStatementTests {
     static let pairsPerSample = 20
 

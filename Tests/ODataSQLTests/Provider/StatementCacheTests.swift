@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Statements are kept by the shape of the query")
+@Suite("Statements are cached by the shape of the query")
 struct StatementCacheTests {
     let traders: Traders
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Dates that are copied as the text they are stored as")
+@Suite("Dates that are copied as stored texts")
 struct DateTextTests {
     private func isDate(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer { DateText.isDate($0) } }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Prepared statements are kept with their connection")
+@Suite("Prepared statements belong to their connection")
 struct KeptStatementTests {
     /// A weak reference to a statement, which can be released.
     private struct Reference {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("The constraints of a database that is not ours")
+@Suite("The constraints of a foreign database")
 struct ConstraintRefusalTests {
     private let queue: DatabaseQueue
     private let writer: RowWriter

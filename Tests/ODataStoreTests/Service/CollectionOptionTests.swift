@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("Changes of whole collections take no query options that choose among rows")
+@Suite("Changes of whole collections refuse query options that select rows")
 struct CollectionOptionTests {
     private static func bazaar() async throws -> Bazaar {
         let bazaar = try await Bazaar()

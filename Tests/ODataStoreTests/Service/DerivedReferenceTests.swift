@@ -4,7 +4,7 @@ import ODataService
 import ODataStore
 import Testing
 
-@Suite("Foreign keys that a derived type has alone")
+@Suite("Foreign keys that only a derived type has")
 struct DerivedReferenceTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

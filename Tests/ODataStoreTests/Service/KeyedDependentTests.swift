@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Dependents with a foreign key that is a part of their key")
+@Suite("Dependents with a foreign key in their key")
 struct KeyedDependentTests {
     let bazaar: Bazaar
     let mug: String

@@ -9,7 +9,7 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-@Suite("Columns that hold NULL though their properties have no null")
+@Suite("Required properties in nullable columns")
 struct NullableColumnTests {
     private static let metadata = """
         <edmx:Edmx Version="4.01" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

@@ -285,7 +285,7 @@ struct OperationTests {
     }
 }
 
-@Suite("A service on its own model: entities that no table holds")
+@Suite("A service on its own model: entities without a table")
 struct VirtualSetTests {
     private func bazaar() async throws -> Bazaar {
         try await Bazaar { definition in

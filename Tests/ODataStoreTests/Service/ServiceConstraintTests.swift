@@ -7,7 +7,7 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-@Suite("A service on its own model: constraints, references and ETags as the model says")
+@Suite("A service on its own model: constraints, references and ETags")
 struct ServiceConstraintTests {
     private static let products =
         #"<NavigationProperty Name="Products" Type="Collection(Bazaar.Product)" Partner="Category"/>"#

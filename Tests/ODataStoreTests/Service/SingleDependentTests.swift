@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.3 A relation by a foreign key that leads to a single entity takes the place of the one before")
+@Suite("11.4.6.3 A single-valued relation by a foreign key replaces the previous one")
 struct SingleDependentTests {
     /// Returns a service with one product for each category; the products refer to their category by a foreign
     /// key.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.3 A relation without a foreign key that leads to a single entity takes the place of the one before")
+@Suite("11.4.6.3 A single-valued relation without a foreign key replaces the previous one")
 struct SingleRelationTests {
     /// Returns a service with a topic (of many orders) and a badge (of one order) for each order, without
     /// foreign keys.

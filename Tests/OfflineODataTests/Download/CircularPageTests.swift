@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A circle of pages, each of which leads to the next, ends a download with an error", Patience.limit)
+@Suite("A circle of pages ends a download with an error", Patience.limit)
 struct CircularPageTests {
     /// Returns a service with two empty pages that link to each other. After 20 requests, the service ends the
     /// loop with an error.

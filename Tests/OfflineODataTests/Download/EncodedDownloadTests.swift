@@ -8,7 +8,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("A first download takes rows straight from the bytes")
+@Suite("A first download that reads rows directly from the bytes")
 struct EncodedDownloadTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -75,7 +75,7 @@ struct EncodedDownloadTests {
         return rows
     }
 
-    @Test("and stores the same rows as with entities", arguments: [1, 7, 100, 65_536])
+    @Test("stores the same rows as a read with entities", arguments: [1, 7, 100, 65_536])
     func same(chunk: Int) async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", Self.open)]
@@ -93,7 +93,7 @@ struct EncodedDownloadTests {
         #expect(first.control.etag == "W/\"3\"")
     }
 
-    @Test("and properties of only some rows are not loaded in the others")
+    @Test("does not load properties in rows that lack them")
     func notLoaded() async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", [])]

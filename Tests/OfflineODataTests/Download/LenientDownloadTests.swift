@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Downloads from services that do not do all that the standard asks")
+@Suite("Downloads from services that deviate from the standard")
 struct LenientDownloadTests {
     @Test(
         "Optional request parts are omitted after a refusal with any status (rule 39)",

@@ -83,7 +83,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").count == 1)
     }
 
-    @Test("and a row without changes are removed when two queries read everything anew (rule 15)", Patience.limit)
+    @Test("is removed like an unchanged row when two queries read everything anew (rule 15)", Patience.limit)
     func handedOverWhileRefreshing() async throws {
         let shop = try await Shop()
         // C0001 is in both queries. B0001 delays the second query until it checks C0001 again.

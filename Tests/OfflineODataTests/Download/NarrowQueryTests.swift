@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A query that brings less of a row than another one (rule 12)")
+@Suite("A query with fewer properties of a row than another one (rule 12)")
 struct NarrowQueryTests {
     private static let order = "Orders(1001)"
     private static let othersChange = """

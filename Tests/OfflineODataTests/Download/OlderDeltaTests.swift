@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// SAP Gateway and Apache Olingo behave in this way, since V2 has no preference for delta links.
-@Suite("A service of OData 2.0 that gives delta links by itself")
+@Suite("A service of OData 2.0 with its own delta links")
 struct OlderDeltaTests {
     private func names(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("Rooms?$orderby=Id").map { $0["Name"] }

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Queries that bring parts of the same contained and related entities (rules 12 and 17)")
+@Suite("Queries with the same contained and related entities (rules 12 and 17)")
 struct OverlappingQueryTests {
     private func pages(_ store: any ODataProvider) async throws -> [ODataValue?] {
         try await store.rows("Albums(1)/Pages?$orderby=Number").map { $0["Number"] }

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("One query's trouble does not hold up the others")
+@Suite("The failure of one query does not block the others")
 struct QueryFailureTests {
     /// Returns a store of categories and orders. The service intercepts the requests for categories.
     private func store(

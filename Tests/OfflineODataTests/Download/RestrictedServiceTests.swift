@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A service with restrictions in its metadata, and a client that obeys them")
+@Suite("A service with restrictions, and a client that respects them")
 struct RestrictedServiceTests {
     private static let capabilities = "Org.OData.Capabilities.V1."
 

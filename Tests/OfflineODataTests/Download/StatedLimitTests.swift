@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Limits that the metadata state are kept by downloads")
+@Suite("Limits from the metadata apply to downloads")
 struct StatedLimitTests {
     /// Returns the requested page sizes.
     private static func sizes(_ service: OddService) -> [String] {

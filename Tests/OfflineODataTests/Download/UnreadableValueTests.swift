@@ -3,7 +3,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A value that cannot be read costs that value (rule 40)")
+@Suite("An unreadable value affects only itself (rule 40)")
 struct UnreadableValueTests {
     private static let properties = """
         <Property Name="D" Type="Edm.Date"/><Property Name="M" Type="Edm.Decimal" Precision="10" Scale="2"/>\

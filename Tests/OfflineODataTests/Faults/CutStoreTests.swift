@@ -8,7 +8,7 @@ import Testing
 
 /// A store that was opened several times has parts of its schema at the end of the file. Readable content is
 /// recovered after any cut or damage.
-@Suite("A used store that is cut or damaged anywhere")
+@Suite("A store that is truncated or damaged anywhere")
 struct CutStoreTests {
     private let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
 

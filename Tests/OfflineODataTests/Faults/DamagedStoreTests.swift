@@ -8,7 +8,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store that is cut short, too new, or written by a stranger")
+@Suite("A store that is truncated, too new or forged")
 struct DamagedStoreTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }

@@ -5,7 +5,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A log that was kept aside")
+@Suite("A saved log")
 struct LostLogStatusTests {
     private let protection = StoreProtection.encrypted(.key(.generate()))
 

@@ -6,7 +6,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store that was closed and opened again") struct ReopenedStoreTests {
+@Suite("A reopened store") struct ReopenedStoreTests {
     @Test("is complete after a power failure", arguments: Remains.allCases)
     func powerFails(remains: Remains) async throws {
         FaultDisk.register()

@@ -5,7 +5,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Files that nobody may open are salvaged from a copy")
+@Suite("Unreadable files are repaired from a copy")
 struct SalvagedLogTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }

@@ -353,7 +353,7 @@ private struct SyncScenario {
     }
 }
 
-@Suite("On a disk and a wire that fail, a store loses no change and doubles none")
+@Suite("On a failing disk and network, a store loses and doubles no change")
 struct SyncFaultTests {
     /// `OUTPOST_FAULTS`: the number of seeded runs with one fault each, or `all` for every fault at every
     /// operation and message. `.ci/run` uses 300.

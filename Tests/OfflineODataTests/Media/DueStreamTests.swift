@@ -9,7 +9,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("Rule 9: a stream that a download did not come to load")
+@Suite("Rule 9: a stream that a download did not reach")
 struct DueStreamTests {
     private static let content = "Pictures(1)/$value"
     private static let thumb = "Pictures(1)/Thumb"

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 9: a media entity made offline below another entity")
+@Suite("Rule 9: a media entity created offline below another entity")
 struct MediaCreationTests {
     private func expectSent(
         _ store: OfflineStore, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation

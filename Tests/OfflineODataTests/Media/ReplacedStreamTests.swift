@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A stream that was replaced or deleted here")
+@Suite("A locally replaced or deleted stream")
 struct ReplacedStreamTests {
     static let content = "Pictures(1)/$value"
 

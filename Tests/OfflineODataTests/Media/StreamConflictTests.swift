@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rules 5 and 8: a stream that was replaced here")
+@Suite("Rules 5 and 8: a locally replaced stream")
 struct StreamConflictTests {
     private func clone(
         _ studio: Studio, through service: (any ODataProvider)? = nil

@@ -5,7 +5,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("Drafts of entities that others change meanwhile")
+@Suite("Drafts of entities that others change")
 struct DraftTests {
     /// Returns a store with a draft of the first product.
     private func drafted(

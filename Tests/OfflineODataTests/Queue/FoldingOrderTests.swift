@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Folding keeps the order of changes that may depend on each other")
+@Suite("Folding keeps the order of dependent changes")
 struct FoldingOrderTests {
     /// Folding with a policy under which local changes win. An action changes the version on which later
     /// changes are based.

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Mending a refused request by editing again")
+@Suite("Repairing a refused request by an edit")
 struct MendingTests {
     private static let order: [String: ODataValue] = [
         "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),

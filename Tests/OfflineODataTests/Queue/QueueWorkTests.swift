@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 14: work on many changes")
+@Suite("Rule 14: operations on many changes")
 struct QueueWorkTests {
     private let statements = QueueStatements()
 

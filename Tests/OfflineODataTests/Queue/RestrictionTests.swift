@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change that the metadata forbid is refused when it is made")
+@Suite("A change that the metadata forbid is refused at once")
 struct RestrictionTests {
     private func older(_ property: String = "", set: String = "") async throws -> OfflineStore {
         let service = OddService(

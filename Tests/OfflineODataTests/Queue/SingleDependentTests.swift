@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation by a foreign key that leads to a single entity takes the place of the one before")
+@Suite("A single-valued relation by a foreign key replaces the previous one")
 struct SingleDependentTests {
     /// Changes the metadata so that an album has at most one note, which refers to it by a foreign key, and
     /// notes have ETags.

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 11: a temporary key gives way to the same one of the service")
+@Suite("Rule 11: a temporary key that equals a key of the service")
 struct TemporaryKeyTests {
     @Test("A downloaded entity with the same key is another entity, and each keeps its references")
     func download() async throws {
@@ -77,7 +77,7 @@ struct TemporaryKeyTests {
         #expect(try await store.rows("Papers?$orderby=ID").map { $0["HeaderID"] } == expected)
     }
 
-    @Test("The same holds for contained entities")
+    @Test("A contained entity with the temporary key stays a separate entity")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([
@@ -97,7 +97,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("The same holds for a local creation whose temporary key the service assigns elsewhere")
+    @Test("A local creation whose temporary key the service assigns elsewhere stays a separate entity")
     func upload() async throws {
         let depot = try await Depot()
         let service = depot.service

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A reference that is taken from a collection in which it is not")
+@Suite("The removal of a reference from a collection without it")
 struct UnrelatedReferenceTests {
     @Test("is refused without a queued request or a new row", arguments: ["Notes(2)", "Notes(99)"])
     func refused(note: String) async throws {

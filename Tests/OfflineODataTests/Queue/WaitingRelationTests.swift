@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key that waits")
+@Suite("A pending relation without a foreign key")
 struct WaitingRelationTests {
     /// Returns a store of albums with tags. The service refuses changes of relations while a flag is set.
     private func clone(

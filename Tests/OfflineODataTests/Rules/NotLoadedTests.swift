@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 12: a read outside of all queries of the store is refused with its name, never empty")
+@Suite("Rule 12: a read outside of all queries is refused by name")
 struct NotLoadedTests {
     /// A missing part, and the query that would load it.
     private struct Refusal: Equatable {

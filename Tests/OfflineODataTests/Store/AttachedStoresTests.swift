@@ -9,7 +9,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Stores of one app, read together")
+@Suite("Several stores of one app read together")
 struct AttachedStoresTests {
     private func encrypted(
         _ remote: any ODataProvider, _ path: String, _ queries: [DefiningQuery] = []

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A store's key that the API makes and keeps")
+@Suite("A store key that the API creates")
 struct GeneratedKeyTests {
     private func create(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineStore {
         try await OfflineStore.create(

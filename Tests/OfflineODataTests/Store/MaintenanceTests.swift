@@ -8,7 +8,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Looking after a store")
+@Suite("Maintenance of a store")
 struct MaintenanceTests {
     @Test("compacting reduces the files and changes no data")
     func compact() async throws {

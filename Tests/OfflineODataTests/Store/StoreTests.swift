@@ -6,7 +6,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store on the disk")
+@Suite("A store on disk")
 struct StoreTests {
     @Test("is opened again with its rows, queue and keys")
     func reopened() async throws {

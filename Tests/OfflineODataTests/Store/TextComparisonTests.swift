@@ -7,7 +7,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("How a store orders and compares texts")
+@Suite("Order and comparison of texts in a store")
 struct TextComparisonTests {
     private static let words = [
         "côté", "Zoe", "cote", "Cote", "zoo", "STRASSE", "Straße", "ΣΊΣΥΦΟΣ", "Σίσυφος", "ä", "a", "b", "côte",

@@ -7,7 +7,7 @@ import OfflineOData
 import Testing
 
 /// The changes that an action makes to its bound entity count as the client's own (rule 5).
-@Suite("A change that is queued behind an action on its entity")
+@Suite("A change behind a queued action on its entity")
 struct ActionTests {
     private func methods(_ desk: Desk) async -> [HTTPRequest.Method] { await desk.wire.requests.map(\.method) }
 

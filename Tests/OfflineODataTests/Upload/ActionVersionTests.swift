@@ -9,7 +9,7 @@ import Testing
 
 /// An action applies to the version that the client's own requests have produced, but not to one with changes
 /// of other users.
-@Suite("Rule 5: the version that an action is called on")
+@Suite("Rule 5: the version for an action call")
 struct ActionVersionTests {
     /// Uploads the pending changes and loses the response to the first action.
     private func loseAnswer(_ desk: Desk, _ store: OfflineStore) async throws {

@@ -10,7 +10,7 @@ import OfflineOData
 import Testing
 
 /// The effect of a new service model on pending calls.
-@Suite("Rule 6: the call of an action that the service has no more as it was")
+@Suite("Rule 6: the call of an action that the service changed or removed")
 struct CallMigrationTests {
     /// A service with a print action.
     private final class Press: Sendable {

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change set of which others have changed a part")
+@Suite("A change set with entities that others changed")
 struct ChangeSetConflictTests {
     private static let theirs = "UPDATE Products SET Stock = 99 WHERE ProductID"
 

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change set that a service may have taken, or does not take as it is")
+@Suite("A change set that a service may have accepted, or does not accept")
 struct ChangeSetDoubtTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 

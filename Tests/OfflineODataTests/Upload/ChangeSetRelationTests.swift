@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key beside the creation of its entities")
+@Suite("A relation without a foreign key and the creation of its entities")
 struct ChangeSetRelationTests {
     /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
     private func relatedAlbum(_ store: OfflineStore) async throws {

@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An upload in doubt")
+@Suite("An upload with unknown outcome")
 struct DoubtTests {
     private static let order: [String: ODataValue] = [
         "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),

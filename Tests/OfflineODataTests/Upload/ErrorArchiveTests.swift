@@ -158,7 +158,7 @@ struct ArchiveDependencyTests {
     }
 }
 
-@Suite("A refused creation of an entity that another client has created")
+@Suite("A refused creation of an entity that another client created")
 struct TakenKeyTests {
     @Test("is deleted locally, and the other client's entity stays")
     func deleted() async throws {
@@ -186,7 +186,7 @@ struct TakenKeyTests {
     }
 }
 
-@Suite("A request in doubt")
+@Suite("A request with unknown outcome")
 struct AcceptTests {
     private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineStore {
         let store = try await shop.clone(through: PlainService(base: shop.client()))

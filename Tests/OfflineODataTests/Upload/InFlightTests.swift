@@ -5,7 +5,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("An edit while a request is on its way")
+@Suite("An edit during a request")
 struct InFlightTests {
     /// Edits of the app between the execution of a request and its response.
     private final class App: Sendable {

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 11: a key that the service gives reaches every place")
+@Suite("Rule 11: a service key reaches all")
 struct KeyRewritingTests {
     @Test("also indirect references, if each key is part of the next")
     func throughKeys() async throws {

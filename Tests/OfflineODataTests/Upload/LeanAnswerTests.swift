@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An update that is answered without the entity")
+@Suite("An update with a response without the entity")
 struct LeanAnswerTests {
     /// Returns a service that answers the first update with 204; another user changes the product before it is
     /// read again.

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Uploads to services that do not do all that the standard asks")
+@Suite("Uploads to services that deviate from the standard")
 struct LenientUploadTests {
     @Test("A response with another entity renames nothing")
     func anotherEntity() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// While a service is redeployed, a router answers all requests with 404 and its own text. Some services do so
 /// as well for missing entities.
-@Suite("An answer that something is not there")
+@Suite("A response that something is missing")
 struct MissTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 

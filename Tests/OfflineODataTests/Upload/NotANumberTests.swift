@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 8: a value that is no number")
+@Suite("Rule 8: NaN")
 struct NotANumberTests {
     @Test("equals itself if nobody changed it", arguments: ["Edm.Double", "Edm.Single"], [true, false])
     func unchanged(type: String, isDeleted: Bool) async throws {

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change without a known version, and with a lost first transmission")
+@Suite("A change without a known version and with a lost first response")
 struct RepeatGuardTests {
     enum Way: CaseIterable { case alone, together, whole }
 

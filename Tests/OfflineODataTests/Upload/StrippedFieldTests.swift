@@ -7,7 +7,7 @@ import OfflineOData
 import Testing
 
 /// The capability of repeatable requests counts only after a response has confirmed it (rule 39).
-@Suite("A proxy that takes the fields of repeatable requests out")
+@Suite("A proxy that removes the fields of repeatable requests")
 struct StrippedFieldTests {
     /// A transport that removes the header fields in both directions.
     private struct Stripping: HTTPTransport {

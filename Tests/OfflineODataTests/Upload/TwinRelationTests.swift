@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 @Suite(
-    "Rule 11: relations in the place of others follow an entity that a download has brought before its key was known")
+    "Rule 11: relations that replaced others, of an entity that a download brought before its key was known")
 struct TwinRelationTests {
     /// Changes the metadata so that an album has one tag as its motto.
     private static func withMotto(_ metadata: String) -> String {

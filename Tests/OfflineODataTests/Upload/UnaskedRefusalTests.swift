@@ -6,7 +6,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("A refusal with a lost question for the reason")
+@Suite("A refusal with a lost read for its reason")
 struct UnaskedRefusalTests {
     @Test(
         "Rule 1: a change and a change set are refused and not unknown, although the service remembers nothing",

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An answer that cannot be read")
+@Suite("An unreadable response")
 struct UnreadableAnswerTests {
     @Test(
         "for a compared entity does not block the others",

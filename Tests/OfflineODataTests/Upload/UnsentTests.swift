@@ -8,7 +8,7 @@ import OfflineOData
 import Testing
 
 /// A change that was not sent cannot have been executed. The change stays pending, regardless of the cause.
-@Suite("Rule 3: a change that failed before its first byte left")
+@Suite("Rule 3: a change that failed before its first byte was sent")
 struct UnsentTests {
     private struct NoToken: Error {}
 

@@ -8,7 +8,7 @@ import ODataStore
 import OfflineOData
 import Testing
 
-@Suite("A service that breaks its own metadata")
+@Suite("A service that violates its own metadata")
 struct UnstorableAnswerTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>

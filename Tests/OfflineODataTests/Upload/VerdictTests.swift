@@ -5,7 +5,7 @@ import Testing
 
 /// The decisions about responses, as tables. Exactly one row covers each combination of the columns before the
 /// last one.
-@Suite("Verdicts over answers")
+@Suite("Verdicts on responses")
 struct VerdictTests {
     /// The responses by their names in the tables. A name such as `412 rejected` is an error with that
     /// `Repeatability-Result`.

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Whole entities in the place of single properties")
+@Suite("Whole entities instead of single properties")
 struct WholeEntityTests {
     /// Returns a service that refuses changes of single properties in some sets, together or alone.
     private func refusing(

@@ -7,7 +7,7 @@ import Secrets
 import Synchronization
 import Testing
 
-@Suite("A store while the app comes and goes")
+@Suite("A store in the foreground and background of an app")
 struct StoreSessionTests {
     private struct Setting {
         let shop: Shop

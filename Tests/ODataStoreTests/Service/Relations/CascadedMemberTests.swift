@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.14 Deleting many entities of which one takes others with it")
+@Suite("11.4.14 Deleting many entities with cascades between them")
 struct CascadedMemberTests {
     /// Returns a service with a chain of nodes, each of which deletes the next one.
     private func nodes() async throws -> Bazaar {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.3 and 11.4.9.3 PATCH merges complex values to any depth, PUT replaces them as wholes")
+@Suite("11.4.3 and 11.4.9.3 PATCH merges complex values to any depth, PUT replaces them")
 struct ComplexValueTests {
     private static let product = ##"""
         {"ID":1,"Open":{"X":"x","Dyn":"d","In":{"A":"a","B":"b","C":"c"}},

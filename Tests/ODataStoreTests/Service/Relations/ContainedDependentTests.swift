@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("8.6 (CSDL) Dependents of a deleted entity, contained in others with the same keys in them")
+@Suite("8.6 (CSDL) Contained dependents of a deleted entity with equal keys in several parents")
 struct ContainedDependentTests {
     @Test("Only its own reference is removed, not that of a row with the same key in another parent")
     func setNull() async throws {

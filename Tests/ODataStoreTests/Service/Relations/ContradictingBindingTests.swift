@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.2.1 A binding that contradicts where an entity is created makes the request fail")
+@Suite("11.4.2.1 A creation with a contradicting binding fails")
 struct ContradictingBindingTests {
     @Test(
         "for a collection of another entity, at any depth",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.3 and 11.4.12 The ETag that an entity within a body states is the condition of its own change")
+@Suite("11.4.3 and 11.4.12 The ETag of an entity within a body is the condition of its own change")
 struct MemberConditionTests {
     private func bazaar() async throws -> Bazaar {
         try await Depot.bazaar { $0.givesETagsToAll = true }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.2 An entity removed from a collection must be in it, and nothing else is touched")
+@Suite("11.4.6.2 An entity is removed only from a collection that contains it")
 struct UnrelatedEntityTests {
     /// Returns the customers of the orders, in which unintended changes would show.
     private func customers(_ bazaar: Bazaar) async throws -> [ODataValue?] {
