@@ -6,18 +6,21 @@ public enum LibrarySentences {
     ///
     /// - Parameter sentences: the English sentences, with `%1` in the place of the first value.
     public static func absent(_ sentences: some Sequence<String>, from folders: [URL]) throws -> [String] {
-        var sources = Data()
+        var sources = ""
         for folder in folders {
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
             {
-                sources += try Data(contentsOf: folder.appendingPathComponent(path))
+                // A literal may be put together from several.
+                sources += try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                    .replacingOccurrences(of: #""\s*\+\s*""#, with: "", options: .regularExpression)
             }
         }
+        let bytes = Data(sources.utf8)
         return sentences.filter { english in
             // The sentence may be broken into lines in the source.
             let parts = english.split(separator: /%\d/).flatMap { $0.split(separator: /[.,"] ?/) }
             let longest = parts.map { $0.prefix(30) }.max { $0.count < $1.count } ?? ""
-            return sources.range(of: Data(longest.utf8)) == nil
+            return bytes.range(of: Data(longest.utf8)) == nil
         }.sorted()
     }
 

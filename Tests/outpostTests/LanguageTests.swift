@@ -27,7 +27,7 @@ struct LanguageTests {
         folder: Site.root.appendingPathComponent("Sources/Tools/outpost"), tables: GermanTexts.tables,
         forPrograms: forPrograms, exampleHeading: exampleHeading)
 
-    init() { Language.learn(GermanTexts.tables, sentences: GermanTexts.library) }
+    init() { Language.learn(GermanTexts.tables, sentences: GermanTexts.sentences) }
 
     // MARK: Completeness
 
@@ -48,7 +48,7 @@ struct LanguageTests {
 
     @Test("A German text has the same values as the English one")
     func values() {
-        for table in GermanTexts.tables + [GermanTexts.library] { #expect(TextCensus.otherValues(in: table) == []) }
+        for table in GermanTexts.tables + [GermanTexts.sentences] { #expect(TextCensus.otherValues(in: table) == []) }
     }
 
     @Test("Options, commands and variables are the same in both languages")
@@ -89,7 +89,7 @@ struct LanguageTests {
         let folders = ["Ground", "Keys", "Language", "Storage", "Sync", "Protocol", "Transport", "Generate"].map {
             Site.root.appendingPathComponent("Sources/\($0)")
         }
-        #expect(try LibrarySentences.absent(GermanTexts.library.keys, from: folders) == [])
+        #expect(try LibrarySentences.absent(GermanTexts.sentences.keys, from: folders) == [])
     }
 
     @Test("A sentence of the store is put into German with its values, and others stay as they are")

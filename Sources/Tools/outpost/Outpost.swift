@@ -42,7 +42,7 @@ struct Outpost: AsyncParsableCommand {
         ])
 
     static func main() async {
-        Language.learn(GermanTexts.tables, sentences: GermanTexts.library)
+        Language.learn(GermanTexts.tables, sentences: GermanTexts.sentences)
         // Keys, passwords and tokens are in the memory of most commands.
         MemoryDumps.forbid()
         var logger: Logger?

@@ -324,8 +324,8 @@ struct Metadata: AsyncParsableCommand {
                 for difference in differences {
                     let mark = difference.isCompatible ? Terminal.green("compatible") : Terminal.red("incompatible")
                     print(
-                        "\(mark)  \(difference.path) \(difference.kind.rawValue): \(difference.detail) "
-                            + Terminal.dim("(\(difference.reason))"))
+                        "\(mark)  \(difference.path) \(difference.kindText): \(difference.detailText) "
+                            + Terminal.dim("(\(difference.reasonText))"))
                 }
                 print(
                     differences.isEmpty

@@ -78,7 +78,7 @@ extension Pull {
     /// as JSON they go to standard error.
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
-        var lines = refresh.differences.map { TerminalText($0.description) }
+        var lines = refresh.differences.map(\.text)
         let label: TerminalText = "refused"
         lines += refresh.refused.map { "\(Terminal.red(label, on: output)) \($0)" }
         guard !lines.isEmpty else { return }

@@ -35,7 +35,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             ])
         }
         Terminal.write(table.rendered())
-        for note in status.notes { print(note) }
+        for note in status.notes { print(LibraryText.text(note)) }
         for line in UnreadableReport.lines(status.unreadable, of: store.directory) { print(line) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
         if !status.held.isEmpty {

@@ -1,6 +1,11 @@
 extension GermanTexts {
     /// The texts of synchronisation.
     static let sync: [String: String] = [
+        "added": "neu",
+        "removed": "entfernt",
+        "changed": "geändert",
+        "compatible: %1 %2 (%3): %4": "verträglich: %1 %2 (%3): %4",
+        "incompatible: %1 %2 (%3): %4": "unverträglich: %1 %2 (%3): %4",
         "Download the changes of the service into a clone.": "Die Änderungen des Dienstes in einen Klon herunterladen.",
         """
         The clone keeps the header fields, options, language and user that it was made with; they apply here, \

@@ -7,4 +7,9 @@ enum GermanTexts {
     static let tables: [[String: String]] = [
         queue, clones, queries, sync, serve, services, vault, failures, general,
     ]
+
+    /// The sentences of libraries.
+    static let sentences = [library, differences, details].reduce(into: [String: String]()) { all, table in
+        all.merge(table) { first, _ in first }
+    }
 }

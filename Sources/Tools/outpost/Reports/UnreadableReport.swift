@@ -20,7 +20,7 @@ struct UnreadableReport: Encodable {
 
     var text: TerminalText {
         let value = value.isEmpty ? translated("an empty text") : value
-        return "\(entity)\(property.map { ", \($0)" } ?? ""): \(value); \(reason)"
+        return "\(entity)\(property.map { ", \($0)" } ?? ""): \(value); \(LibraryText.text(reason))"
     }
 
     /// Returns the lines that describe unreadable values and the next step.
