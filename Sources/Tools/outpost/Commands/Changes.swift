@@ -132,7 +132,7 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: translated("Give changes in the error archive up: each entity becomes what the service has."),
+            abstract: translated("Discard changes in the error archive: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

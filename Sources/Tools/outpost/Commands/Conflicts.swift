@@ -61,7 +61,7 @@ struct Conflicts: AsyncParsableCommand {
     struct Theirs: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "theirs",
-            abstract: translated("Give your changes up: each entity becomes what the service has."),
+            abstract: translated("Discard your changes: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

@@ -9,7 +9,7 @@ import ToolLanguage
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: translated("Work on a copy of an entity that counts only once it is activated."),
+        abstract: translated("Work on a copy of an entity, and apply its changes when you activate it."),
         discussion: translated(
             paragraphs: """
                 A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the \
@@ -223,7 +223,7 @@ struct DraftCommand: AsyncParsableCommand {
     struct Activate: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "activate",
-            abstract: translated("Change the entity of a draft as the draft says, and remove the draft."),
+            abstract: translated("Apply the changes of a draft to its entity, and remove the draft."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

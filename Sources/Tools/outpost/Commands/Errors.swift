@@ -85,7 +85,7 @@ struct Errors: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: translated("Give refused changes up: each entity becomes what the service has."),
+            abstract: translated("Discard refused changes: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

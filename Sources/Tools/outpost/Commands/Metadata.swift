@@ -149,9 +149,8 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Check that metadata can be read, and list their faults."),
             discussion: translated(
                 paragraphs: """
-                    Warns of elements that cannot be read and are left out, and of every name and path that leads to \
-                    nothing that the documents declare. Ends with 0 if the document can be read, with or without \
-                    warnings, and with 1 if it cannot.
+                    Warns of unreadable elements, which are omitted, and of undeclared names and paths. Ends with 0 if \
+                    the document can be read, with or without warnings, and with 1 if it cannot.
 
                     EXAMPLE
                       outpost metadata validate metadata.xml
@@ -162,7 +161,7 @@ struct Metadata: AsyncParsableCommand {
         @Argument(help: .text("A file, an address, or the directory of a clone.")) var source: String
         @OptionGroup var service: ServiceOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: .text("Refuse facets that cannot be, names that are none, and names that differ in case alone."))
+        @Flag(help: .text("Refuse invalid facets, invalid names, and names that differ only in case."))
         var strict = false
         @Flag(help: .text("Read the documents it refers to as well.")) var references = false
         @OptionGroup var annotations: AnnotationOptions
@@ -299,7 +298,7 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Compare two versions of metadata, and say whether clients can continue."),
             discussion: translated(
                 paragraphs: """
-                    Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
+                    Ends with 0 if clients of the older version can continue with the newer one, and with 1 if they \
                     cannot.
 
                     EXAMPLE

@@ -86,14 +86,14 @@ struct Serve: AsyncParsableCommand {
     var track = false
 
     @Option(
-        name: .customLong("page-size"), help: .text("The most rows in one page; 0 for no limit."))
+        name: .customLong("page-size"), help: .text("The maximum number of rows in a page; 0 for no limit."))
     var pageSize = 1000
 
     @OptionGroup var access: AccessOptions
 
     @Option(
         help: .text(
-            "Give callers the rights in this YAML file alone, by role, entity set and row.", valueName: "file"),
+            "Limit callers to the rights in this YAML file, by role, entity set and row.", valueName: "file"),
         completion: .file())
     var rights: String?
 
@@ -110,8 +110,8 @@ struct Serve: AsyncParsableCommand {
         name: .customLong("trust-proxy"),
         help: .text(
             """
-            Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them \
-            must be one that the service answers to.
+            Trust Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. Their host must be a \
+            name of the service.
             """))
     var trustsProxy = false
 
@@ -139,7 +139,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: .text("Check all settings and files, and end without serving."))
     var check = false
 
-    @Flag(help: .text("Say where the service is as JSON."))
+    @Flag(help: .text("Print the addresses of the service as JSON."))
     var json = false
 
     mutating func validate() throws {

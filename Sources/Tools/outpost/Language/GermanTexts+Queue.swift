@@ -112,7 +112,7 @@ extension GermanTexts {
         wird doppelt gemacht, wenn der Dienst sie schon gemacht hat.
         """,
         "Treat changes in doubt as made by the service.": "Ungeklärte Änderungen als vom Dienst gemacht behandeln.",
-        "Give changes in the error archive up: each entity becomes what the service has.":
+        "Discard changes in the error archive: each entity gets the server version.":
             "Änderungen im Fehlerarchiv aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "This command has a new name: %1": "Dieser Befehl hat einen neuen Namen: %1",
         "Former name of 'outpost changes --conflicts'.": "Früherer Name von 'outpost changes --conflicts'.",
@@ -129,7 +129,7 @@ extension GermanTexts {
         "List the conflicts.": "Die Konflikte auflisten.",
         "Put your changes on top of theirs; the next push sends them.":
             "Die eigenen Änderungen auf die fremden setzen; das nächste Senden schickt sie.",
-        "Give your changes up: each entity becomes what the service has.":
+        "Discard your changes: each entity gets the server version.":
             "Die eigenen Änderungen aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "Make an entity in a clone; it is sent with the next push.":
             "Eine Entität in einem Klon anlegen; das nächste Senden schickt sie.",
@@ -185,13 +185,13 @@ extension GermanTexts {
         discard' gibt sie auf.
         """,
         "List the changes in doubt.": "Die ungeklärten Änderungen auflisten.",
-        "Put changes in doubt back into the queue. They are made twice where the service made them.":
+        "Put changes in doubt back into the queue. They are made twice if the service made them before.":
             """
         Ungeklärte Änderungen zurück in die Warteschlange stellen. Hat der Dienst sie schon gemacht, werden \
         sie doppelt gemacht.
         """,
         "draft": "Entwurf",
-        "Work on a copy of an entity that counts only once it is activated.":
+        "Work on a copy of an entity, and apply its changes when you activate it.":
             "An einer Kopie einer Entität arbeiten, die erst nach dem Aktivieren gilt.",
         """
         A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the same \
@@ -234,7 +234,7 @@ extension GermanTexts {
         "A draft of the clone needs no preparation: outpost draft activate DIR DRAFT":
             "Ein Entwurf des Klons braucht keine Vorbereitung: outpost draft activate DIR DRAFT",
         "Prepared": "Vorbereitet",
-        "Change the entity of a draft as the draft says, and remove the draft.":
+        "Apply the changes of a draft to its entity, and remove the draft.":
             "Die Entität so ändern wie ihr Entwurf und den Entwurf entfernen.",
         "Activated": "Aktiviert",
         "Give a draft up; its entity stays as it is.": "Einen Entwurf aufgeben; seine Entität bleibt, wie sie ist.",
@@ -258,7 +258,7 @@ extension GermanTexts {
         """,
         "List the refused changes.": "Die abgelehnten Änderungen auflisten.",
         "Put refused changes back into the queue.": "Abgelehnte Änderungen zurück in die Warteschlange stellen.",
-        "Give refused changes up: each entity becomes what the service has.":
+        "Discard refused changes: each entity gets the server version.":
             "Abgelehnte Änderungen aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "Relate an entity to another one in a clone; the relation is sent with the next push.":
             "Eine Entität in einem Klon mit einer anderen verknüpfen; das nächste Senden schickt die Beziehung.",

@@ -62,15 +62,15 @@ extension GermanTexts {
         Trigger in der Datenbank anlegen, damit Änderungen anderer Programme sofort bekannt sind; 'outpost \
         untrack' entfernt sie.
         """,
-        "The most rows in one page; 0 for no limit.":
+        "The maximum number of rows in a page; 0 for no limit.":
             "Die höchste Anzahl von Zeilen auf einer Seite; 0 für keine Grenze.",
-        "Give callers the rights in this YAML file alone, by role, entity set and row.":
+        "Limit callers to the rights in this YAML file, by role, entity set and row.":
             "Nur die Rechte aus dieser YAML-Datei gewähren, nach Rolle, Entitätsmenge und Zeile.",
         "The URL under which clients see the service, behind a proxy that takes a part of the path away.":
             "Die URL, unter der Clients den Dienst sehen, hinter einem Proxy, der einen Teil des Pfads entfernt.",
         """
-        Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them \
-        must be one that the service answers to.
+        Trust Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. Their host must be a \
+        name of the service.
         """:
             """
         Den Feldern Forwarded und X-Forwarded-… glauben; nur hinter einem Proxy, der sie überschreibt. Auf \
@@ -84,7 +84,7 @@ extension GermanTexts {
             "Einstellungen aus dieser YAML-Datei lesen. Optionen und Variablen OUTPOST_SERVE_… haben Vorrang.",
         "Check all settings and files, and end without serving.":
             "Alle Einstellungen und Dateien prüfen und enden, ohne den Dienst zu starten.",
-        "Say where the service is as JSON.": "Die Adresse des Dienstes als JSON ausgeben.",
+        "Print the addresses of the service as JSON.": "Die Adresse des Dienstes als JSON ausgeben.",
         "--port is a number from 0 to 65535.": "--port ist eine Zahl von 0 bis 65535.",
         "--page-size is 0 or more.": "--page-size ist 0 oder mehr.",
         "--open is for this machine alone: leave out --host %1, or leave out --open.":
@@ -225,9 +225,9 @@ extension GermanTexts {
         Auch auf diesen Namen antworten. IP-Adressen, localhost, der Name dieses Rechners und der Host von \
         --base-url gelten ohne Angabe; andere Namen werden mit 421 abgelehnt.
         """,
-        "The most requests of one address at the same time; 0 for no limit.":
+        "The maximum number of concurrent requests of one address; 0 for no limit.":
             "Die höchste Anzahl gleichzeitiger Anfragen einer Adresse; 0 für keine Grenze.",
-        "The most requests of one address in a minute, further pages not counted; 0 for no limit.":
+        "The maximum number of requests of one address in a minute, without further pages; 0 for no limit.":
             "Die höchste Anzahl von Anfragen einer Adresse in einer Minute, ohne weitere Seiten; 0 für keine Grenze.",
         "Serve a clone without its token, to every user and program of this machine; on loopback only.":
             """
@@ -240,11 +240,11 @@ extension GermanTexts {
         "--host-name: '%1' is no host name, such as api.example, without a port.":
             "--host-name: '%1' ist kein Hostname wie api.example, ohne Port.",
         "--open needs no token: leave out --print-token.": "--open braucht kein Token: --print-token weglassen.",
-        "The most processor time of one request, without its transfer; 0 for no limit.":
+        "The maximum processor time of a request, without its transfer; 0 for no limit.":
             "Die höchste Rechenzeit einer Anfrage, ohne ihre Übertragung; 0 für keine Grenze.",
-        "The most rows of one response over all levels of $expand; 0 for no limit.":
+        "The maximum number of rows of a response over all levels of $expand; 0 for no limit.":
             "Die höchste Anzahl von Zeilen einer Antwort über alle Ebenen von $expand; 0 für keine Grenze.",
-        "The most memory that one response may need at once; 0 for no limit.":
+        "The maximum memory of a response; 0 for no limit.":
             "Der höchste Speicherbedarf einer Antwort zur selben Zeit; 0 für keine Grenze.",
         "How long requests may go on after Ctrl-C or SIGTERM before the process ends.":
             "So lange dürfen Anfragen nach Strg-C oder SIGTERM weiterlaufen, bis der Prozess endet.",

@@ -182,16 +182,15 @@ extension GermanTexts {
         "Check that metadata can be read, and list their faults.":
             "Prüfen, ob Metadaten lesbar sind, und ihre Fehler auflisten.",
         """
-        Warns of elements that cannot be read and are left out, and of every name and path that leads to nothing \
-        that the documents declare. Ends with 0 if the document can be read, with or without warnings, and with \
-        1 if it cannot.
+        Warns of unreadable elements, which are omitted, and of undeclared names and paths. Ends with 0 if the \
+        document can be read, with or without warnings, and with 1 if it cannot.
         """:
             """
         Warnt vor Elementen, die nicht lesbar sind und ausgelassen werden, und vor jedem Namen und Pfad, der \
         auf nichts in den Dokumenten führt. Endet mit 0, wenn das Dokument lesbar ist, mit oder ohne \
         Warnungen, sonst mit 1.
         """,
-        "Refuse facets that cannot be, names that are none, and names that differ in case alone.":
+        "Refuse invalid facets, invalid names, and names that differ only in case.":
             """
         Unmögliche Facetten ablehnen, ungültige Namen und solche, die sich nur in der Groß- und \
         Kleinschreibung unterscheiden.
@@ -220,7 +219,7 @@ extension GermanTexts {
         "left out:": "ausgelassen:",
         "Compare two versions of metadata, and say whether clients can continue.":
             "Zwei Versionen von Metadaten vergleichen, und ob Clients weiterarbeiten können.",
-        "Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they cannot.":
+        "Ends with 0 if clients of the older version can continue with the newer one, and with 1 if they cannot.":
             "Endet mit 0, wenn Clients der älteren Version mit der neueren weiterarbeiten können, sonst mit 1.",
         "The older version: a file, an address, or a clone.":
             "Die ältere Version: eine Datei, eine Adresse oder ein Klon.",
