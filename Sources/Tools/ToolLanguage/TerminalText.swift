@@ -11,7 +11,6 @@ package struct TerminalText: Sendable, Equatable, CustomStringConvertible, Expre
 
     private init(harmless text: String) { description = text }
 
-    /// Creates a text from a literal of the tool.
     package init(stringLiteral text: String) { description = Language.current.text(text) }
 
     package init(stringInterpolation pieces: Pieces) {
@@ -21,7 +20,6 @@ package struct TerminalText: Sendable, Equatable, CustomStringConvertible, Expre
     /// Creates a text from foreign text, on one line.
     package init(_ text: some CustomStringConvertible) { description = HarmlessText.line(text.description) }
 
-    /// Creates a text with line breaks of the tool and foreign names.
     package init(lines text: String) { description = HarmlessText.lines(text) }
 
     /// Creates a text from JSON.

@@ -3,7 +3,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server activate`.
 struct Activate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "activate",

@@ -4,7 +4,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server app`.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",

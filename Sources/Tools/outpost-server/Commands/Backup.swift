@@ -4,7 +4,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server backup`.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",

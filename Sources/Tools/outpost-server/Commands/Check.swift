@@ -4,7 +4,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server check`.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

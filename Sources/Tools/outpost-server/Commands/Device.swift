@@ -4,7 +4,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server device`.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",

@@ -5,7 +5,6 @@ import Secrets
 import ServerState
 import ToolLanguage
 
-/// `outpost-server feed`.
 struct FeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feed",

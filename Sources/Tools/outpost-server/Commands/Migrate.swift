@@ -3,7 +3,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server migrate`.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",

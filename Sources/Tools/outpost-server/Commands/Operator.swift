@@ -4,7 +4,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server operator`.
 struct OperatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operator",

@@ -3,7 +3,6 @@ import MobileServer
 import ServerState
 import ToolLanguage
 
-/// `outpost-server plan`.
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",

@@ -5,7 +5,6 @@ import Secrets
 import ServerState
 import ToolLanguage
 
-/// `outpost-server rekey`.
 struct RekeyServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",

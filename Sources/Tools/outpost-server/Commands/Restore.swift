@@ -5,7 +5,6 @@ import Secrets
 import ServerState
 import ToolLanguage
 
-/// `outpost-server restore`.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",

@@ -8,7 +8,6 @@ import ServerMetrics
 import ServerState
 import ToolLanguage
 
-/// `outpost-server run`.
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

@@ -5,7 +5,6 @@ import Secrets
 import ServerState
 import ToolLanguage
 
-/// `outpost-server user`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",

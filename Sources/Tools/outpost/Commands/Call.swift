@@ -5,7 +5,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost call`.
 struct Call: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",

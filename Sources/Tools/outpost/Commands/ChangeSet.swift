@@ -3,7 +3,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost change-set`.
 struct ChangeSet: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "change-set",

@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost changes`.
 struct ChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",

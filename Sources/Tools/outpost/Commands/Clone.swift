@@ -10,7 +10,6 @@ import OfflineOData
 import Secrets
 import ToolLanguage
 
-/// `outpost clone`.
 struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone",

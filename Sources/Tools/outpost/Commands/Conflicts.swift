@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost conflicts`.
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",

@@ -6,7 +6,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost create`.
 struct Create: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

@@ -4,7 +4,6 @@ import ODataQuery
 import OfflineOData
 import ToolLanguage
 
-/// `outpost diff`.
 struct Diff: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost doubts`.
 struct Doubts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doubts",

@@ -5,7 +5,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost draft`.
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",

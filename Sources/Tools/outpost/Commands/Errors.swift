@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost errors`.
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "errors",

@@ -3,7 +3,6 @@ import ODataQuery
 import OfflineOData
 import ToolLanguage
 
-/// `outpost explain`.
 struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -7,7 +7,6 @@ import OfflineOData
 import SafeFiles
 import ToolLanguage
 
-/// `outpost export`.
 struct Export: AsyncParsableCommand, StoreCommand {
     /// The format of the rows.
     enum Format: String, ExpressibleByArgument, CaseIterable {

@@ -4,7 +4,6 @@ import ODataGenerator
 import ODataModel
 import ToolLanguage
 
-/// `outpost generate`.
 struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",

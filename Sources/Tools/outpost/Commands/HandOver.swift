@@ -3,7 +3,6 @@ import ODataClient
 import OfflineOData
 import ToolLanguage
 
-/// `outpost hand-over`.
 struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-over",

@@ -4,7 +4,6 @@ import ODataSQL
 import OfflineOData
 import ToolLanguage
 
-/// `outpost index`.
 struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "index",

@@ -6,7 +6,6 @@ import SafeFiles
 import Secrets
 import ToolLanguage
 
-/// `outpost keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",

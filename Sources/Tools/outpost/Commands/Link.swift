@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost link`.
 struct Link: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",

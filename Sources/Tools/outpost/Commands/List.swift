@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import ToolLanguage
 
-/// `outpost list`.
 struct ListClones: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

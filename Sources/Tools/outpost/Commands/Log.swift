@@ -4,7 +4,6 @@ import OfflineOData
 import Supportability
 import ToolLanguage
 
-/// `outpost log`.
 struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",

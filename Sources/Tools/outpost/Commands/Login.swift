@@ -6,7 +6,6 @@ import ODataTransportNIO
 import Supportability
 import ToolLanguage
 
-/// `outpost login`.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",

@@ -3,7 +3,6 @@ import ODataClient
 import ODataTransportNIO
 import ToolLanguage
 
-/// `outpost logout`.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",

@@ -9,7 +9,6 @@ import OfflineOData
 import Supportability
 import ToolLanguage
 
-/// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metadata",

@@ -6,7 +6,6 @@ import ODataHTTP
 import ODataModel
 import ToolLanguage
 
-/// `outpost new`.
 struct New: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",

@@ -3,7 +3,6 @@ import ODataModel
 import OfflineOData
 import ToolLanguage
 
-/// `outpost pull`.
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",

@@ -5,7 +5,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost query`.
 struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",

@@ -5,7 +5,6 @@ import Foundation
 import Secrets
 import ToolLanguage
 
-/// `outpost rekey`.
 struct Rekey: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",

@@ -5,7 +5,6 @@ import OfflineOData
 import Secrets
 import ToolLanguage
 
-/// `outpost remove`.
 struct RemoveClone: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",

@@ -4,7 +4,6 @@ import ODataSQL
 import OfflineOData
 import ToolLanguage
 
-/// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",

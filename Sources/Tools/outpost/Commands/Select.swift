@@ -5,7 +5,6 @@ import ODataSQL
 import OfflineOData
 import ToolLanguage
 
-/// `outpost select`.
 struct Select: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "select",

@@ -15,7 +15,6 @@ import OfflineOData
 import ServerMetrics
 import ToolLanguage
 
-/// `outpost serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

@@ -4,7 +4,6 @@ import ODataQuery
 import OfflineOData
 import ToolLanguage
 
-/// `outpost status`.
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

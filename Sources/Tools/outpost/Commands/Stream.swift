@@ -5,7 +5,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost stream`.
 struct StreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",

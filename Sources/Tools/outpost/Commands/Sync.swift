@@ -3,7 +3,6 @@ import ODataModel
 import OfflineOData
 import ToolLanguage
 
-/// `outpost sync`.
 struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",

@@ -3,7 +3,6 @@ import ODataQuery
 import OfflineOData
 import ToolLanguage
 
-/// `outpost undo`.
 struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",

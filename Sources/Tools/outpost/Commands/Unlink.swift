@@ -2,7 +2,6 @@ import ArgumentParser
 import OfflineOData
 import ToolLanguage
 
-/// `outpost unlink`.
 struct Unlink: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlink",

@@ -3,7 +3,6 @@ import Foundation
 import ODataDatabases
 import ToolLanguage
 
-/// `outpost untrack`.
 struct Untrack: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "untrack",

@@ -6,7 +6,6 @@ import ODataService
 import OfflineOData
 import ToolLanguage
 
-/// `outpost update`.
 struct Update: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",

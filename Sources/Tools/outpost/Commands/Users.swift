@@ -3,7 +3,6 @@ import Foundation
 import Secrets
 import ToolLanguage
 
-/// `outpost users`.
 struct UsersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
@@ -23,7 +22,6 @@ struct UsersCommand: ParsableCommand {
         subcommands: [AddUser.self, ListUsers.self, RemoveUser.self])
 }
 
-/// `outpost users add`.
 struct AddUser: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: translated("Add a user, or give a user a new password."),
@@ -98,7 +96,6 @@ struct AddUser: ParsableCommand {
     }
 }
 
-/// `outpost users list`.
 struct ListUsers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: translated("List the names of all users."))
@@ -116,7 +113,6 @@ struct ListUsers: ParsableCommand {
     }
 }
 
-/// `outpost users remove`.
 struct RemoveUser: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: translated("Remove a user."))
 

@@ -3,7 +3,6 @@ import DataVault
 import Foundation
 import ToolLanguage
 
-/// `outpost vault`.
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",

@@ -3,7 +3,6 @@ import Foundation
 import OfflineOData
 import ToolLanguage
 
-/// `outpost verify`.
 struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

@@ -5,7 +5,6 @@ import ODataQuery
 import OfflineOData
 import ToolLanguage
 
-/// `outpost watch`.
 struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
