@@ -136,7 +136,7 @@ struct Failure: Error {
 
     /// Shows the query with a mark under the wrong place.
     private init(query error: QueryError) {
-        var lines = [TerminalText(LibraryText.words(of: error))]
+        var lines = [TerminalText(error.words)]
         if let text = error.text, let offset = error.offset, offset <= text.count {
             // A long text is cut around the place.
             let start = max(0, offset - 60)

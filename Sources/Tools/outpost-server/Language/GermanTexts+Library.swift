@@ -182,6 +182,7 @@ extension GermanTexts {
             "prepopulate: all wird als shared gelesen: Zeilen eines Benutzers kommen nie in ein Abbild.",
         "registration": "Registrierung",
         "removed": "entfernt",
+        "security %1": "Sicherheit %1",
         "server.tls.client_ca needs server.tls.mode: own.": "server.tls.client_ca braucht server.tls.mode: own.",
         "server.tls.mode: behind-proxy needs server.trusted_hops, the number of proxies in front.":
             "server.tls.mode: behind-proxy braucht server.trusted_hops, die Zahl der Proxys davor.",

@@ -1,6 +1,7 @@
 extension GermanTexts {
     /// The texts of queries and their results.
     static let queries: [String: String] = [
+        " (at character %1)": " (beim Zeichen %1)",
         "Keep one more query offline; the next pull brings its rows.":
             "Eine weitere Abfrage offline halten; das nächste Abholen bringt ihre Zeilen.",
         "The query, with a name for it.": "Die Abfrage mit einem Namen dafür.",

@@ -9,7 +9,7 @@ enum GermanTexts {
     ]
 
     /// The sentences of libraries.
-    static let sentences = [library, differences, details].reduce(into: [String: String]()) { all, table in
+    static let sentences = [library, differences, details, mistakes].reduce(into: [String: String]()) { all, table in
         all.merge(table) { first, _ in first }
     }
 }
