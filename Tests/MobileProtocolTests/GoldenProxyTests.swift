@@ -25,7 +25,7 @@ import Testing
             name: "MobileAPI", access: .public, names: Dictionary(uniqueKeysWithValues: names), files: 2)
     }()
 
-    @Test("The committed proxies equal the code that the generator makes of the metadata, byte for byte")
+    @Test("The committed proxies equal the generated code, byte for byte")
     func golden() throws {
         let model = try CSDLReader.read(Array(DeviceCSDL.text.utf8))
         let code = try Generator(model, Self.configuration).generate()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("The metadata declare the resources of this version, and the embedded model is theirs")
+    @Test("The metadata declare the resources of this version, and the embedded model equals them")
     func resources() throws {
         let model = try CSDLReader.read(Array(DeviceCSDL.text.utf8))
         #expect(model.container.entitySets.map(\.name) == ["Registrations", "Destinations"])

@@ -30,7 +30,7 @@ struct MountTests {
         await server.stop()
     }
 
-    @Test("The longest path answers, with its own authentication")
+    @Test("The longest matching path handles the request, with its own authentication")
     func paths() async throws {
         let mounts = [
             Mount(path: "/", authentication: .open, handler: Self.answering("root")),
@@ -52,7 +52,7 @@ struct MountTests {
         }
     }
 
-    @Test("A path without a mount is 404")
+    @Test("A path without a route is 404")
     func noMount() async throws {
         let mounts = [Mount(path: "/m/", authentication: .open, handler: Self.answering("m"))]
         try await withServer(mounts) { url async throws in
@@ -61,7 +61,7 @@ struct MountTests {
         }
     }
 
-    @Test("A mount has its own limit for bodies")
+    @Test("Each route has its own body limit")
     func bodies() async throws {
         let mounts = [
             Mount(path: "/small/", authentication: .open, maxBodySize: 10, handler: Self.answering("small")),
@@ -74,7 +74,7 @@ struct MountTests {
         }
     }
 
-    @Test("Without a permit of its class, a request is 503 with Retry-After, and other classes go on")
+    @Test("If a class has no free permit, its requests get 503 with Retry-After, and other classes continue")
     func admission() async throws {
         let slow = AdmissionClass(name: "slow", limit: 1)
         let hasStarted = Mutex(false)
@@ -97,7 +97,7 @@ struct MountTests {
         }
     }
 
-    @Test("A class that opens slowly admits a share of its permits")
+    @Test("A class that opens slowly admits only a part of its permits")
     func share() {
         let admission = AdmissionClass(name: "reads", limit: 10)
         admission.open(to: 0.1)
@@ -111,7 +111,7 @@ struct MountTests {
         #expect(admission.inUse == 1, "a permit is given back once")
     }
 
-    @Test("A handler learns address and TLS from a trusted proxy alone")
+    @Test("A handler gets address and TLS only from a trusted proxy")
     func proxies() async throws {
         let mounts = [
             Mount(path: "/", authentication: .open) { _, _, context in

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Ends of the process at named points, as by `kill -9`.
-@Suite("A server that is killed", .serialized)
+@Suite("A killed server", .serialized)
 struct CrashTests {
     /// A back end that counts creations and serves one set of two rows.
     private final class BackEnd: Sendable {
@@ -140,7 +140,7 @@ struct CrashTests {
     }
 
     @Test(
-        "A change is never doubled, wherever the server dies",
+        "A change is never doubled if the server is killed at any point",
         arguments: [("replay-received", 0, 409), ("replay-forwarded", 1, 409), ("replay-answered", 1, 201)])
     func changes(point: String, made: Int, status: Int) async throws {
         let backEnd = try await BackEnd()
@@ -174,7 +174,7 @@ struct CrashTests {
     }
 
     @Test(
-        "A feed is whole after the server died in its refresh",
+        "A feed is complete after the server was killed during a refresh",
         arguments: ["refresh-begun", "refresh-read", "refresh-committed"])
     func feeds(point: String) async throws {
         let backEnd = try await BackEnd()

@@ -27,7 +27,7 @@ import X509
         return serializer.serializedBytes
     }
 
-    @Test("A device gets a certificate for ninety days, with its own id as the name")
+    @Test("A certificate is valid for ninety days and names the id of its device")
     func enroll() async throws {
         try await DeviceLab().run { server in
             let device = LabDevice()
@@ -141,7 +141,7 @@ import X509
         }
     }
 
-    @Test("A certificate of the server's authority opens TLS, and signs its user in")
+    @Test("A certificate of the server's authority is accepted by TLS and signs its user in")
     func overTLS() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("The mirror follows changes, removals and removed users")
+    @Test("The mirror follows changes and removals of devices and users")
     func following() async throws {
         try await withOperator { lab, session in
             try await lab.addDevices(["d1", "d2"])
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("Review 8: after lost commits the mirror is loaded anew")
+    @Test("Review 8: after lost commits, the mirror is loaded again")
     func newIncarnation() async throws {
         try await withOperator { lab, session in
             try await lab.addDevices(["d1"])
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Directory users have passwords that nobody reads")
+    @Test("Passwords of directory users cannot be read")
     func directory() async throws {
         try await withOperator { lab, session in
             let made = try await session.send(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("Secrets are written and never read")
+    @Test("Secrets can be written and not read")
     func secrets() async throws {
         try await withOperator { lab, session in
             let made = try await session.send(.post, "Secrets", body: #"{"Name":"apns","Value":"planted-secret"}"#)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("Operators are managed, and nobody changes the own role")
+    @Test("Operators cannot change their own role")
     func operators() async throws {
         try await withOperator { lab, session in
             #expect(
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("Review 24: each change is an entry of an intact audit chain, with its operator")
+    @Test("Review 24: each change is recorded in the audit chain with its operator")
     func audit() async throws {
         try await withOperator { lab, session in
             try await lab.addDevices(["d1"])

@@ -14,7 +14,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("An empty file has the defaults")
+    @Test("An empty file gives the defaults")
     func defaults() throws {
         let configuration = try ServerConfiguration(yaml: "", path: "s.yaml")
         #expect(configuration == ServerConfiguration())
@@ -22,7 +22,7 @@ struct ConfigurationTests {
         #expect(configuration.limits.upload == 32 << 20 && configuration.server.drain == .seconds(30))
     }
 
-    @Test("All mistakes are told at once, each with line and column and the nearest key")
+    @Test("All mistakes are reported at once, with line, column and the nearest key")
     func mistakes() {
         let found = problems(
             """
@@ -45,7 +45,7 @@ struct ConfigurationTests {
         #expect(found.contains { $0.contains("needs the key 'url'") })
     }
 
-    @Test("Every key of the specification is read and written")
+    @Test("Every key of the specification is read and written back")
     func everyKey() throws {
         let text = try String(contentsOf: Self.file("every-key.yaml"), encoding: .utf8)
         let configuration = try ServerConfiguration(yaml: text, path: "every-key.yaml")
@@ -63,7 +63,7 @@ struct ConfigurationTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Files/\(name)")
     }
 
-    @Test("A version is canonical JSON that reads back the same")
+    @Test("A version is stored as canonical JSON that reads back the same")
     func versions() throws {
         let text = try String(contentsOf: Self.file("every-key.yaml"), encoding: .utf8)
         let configuration = try ServerConfiguration(yaml: text, path: "every-key.yaml")
@@ -85,7 +85,7 @@ struct ConfigurationTests {
         #expect(problems("server: {listen: '', operator_listen: '[::1]:80'}").isEmpty)
     }
 
-    @Test("A secret is a reference, and a value in its place is refused without being repeated")
+    @Test("A secret must be a reference, and the error for a plain value does not contain it")
     func secrets() {
         let found = problems("keys: {master: hunter2-hunter2}")
         #expect(found.count == 1 && found[0].contains("file:PATH"))
@@ -94,7 +94,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "Text that is no configuration is refused with its place",
+        "Invalid text is refused with its place",
         arguments: ["a: [", "a: b: c", "- a", "&a [*a]", "server: {listen: a, listen: b}", "x: \u{0}"])
     func hostile(text: String) {
         #expect(!problems(text).isEmpty)

@@ -19,7 +19,7 @@ struct ServerFolderTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("The folder and its keys are readable for their owner alone")
+    @Test("Only the owner can read the folder and its keys")
     func permissions() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }
@@ -28,7 +28,7 @@ struct ServerFolderTests {
         for name in ["master.key", "keys"] { #expect(try Self.permissions(folder.file(name)) == 0o600) }
     }
 
-    @Test("A new master key opens the same state, and the old one does not (point 13)")
+    @Test("A new master key opens the same state, and the old key does not (point 13)")
     func rekey() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }
@@ -49,7 +49,7 @@ struct ServerFolderTests {
         await state.close()
     }
 
-    @Test("A backup holds the state and neither the master key nor a plain secret")
+    @Test("A backup contains the state, and neither the master key nor plain secrets")
     func backup() async throws {
         let (folder, other) = (Self.folder(), Self.folder())
         defer { Self.remove(folder, other) }
@@ -99,7 +99,7 @@ struct ServerFolderTests {
         }
     }
 
-    @Test("A folder with files is not restored into")
+    @Test("A backup is not restored into a folder with files")
     func notEmpty() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }

@@ -35,7 +35,7 @@ struct ServerNodeTests {
         try await Command.curl("--output", "/dev/null", "--write-out", "%{http_code}", url)
     }
 
-    @Test("Each listener serves its mounts and the health, and metrics have a listener of their own")
+    @Test("Each listener serves its routes and health, and metrics have their own listener")
     func listeners() async throws {
         let services = try await Self.services()
         var options = ServerNode.Options()
@@ -60,7 +60,7 @@ struct ServerNodeTests {
         await services.state.close()
     }
 
-    @Test("A node that ends is not ready before its listeners end")
+    @Test("A stopping node reports that it is not ready before its listeners close")
     func drain() async throws {
         let services = try await Self.services()
         var options = ServerNode.Options()
@@ -78,7 +78,7 @@ struct ServerNodeTests {
         await services.state.close()
     }
 
-    @Test("A part that does not start stops the node, and no listener stays")
+    @Test("If a part fails to start, the node stops and closes its listeners")
     func failedStart() async throws {
         struct Broken: ServerPart {
             struct Failure: Error {}

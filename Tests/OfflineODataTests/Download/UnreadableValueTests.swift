@@ -3,7 +3,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A value that cannot be read costs that value (rule 40)")
+@Suite("An unreadable value affects only itself (rule 40)")
 struct UnreadableValueTests {
     private static let properties = """
         <Property Name="D" Type="Edm.Date"/><Property Name="M" Type="Edm.Decimal" Precision="10" Scale="2"/>\
@@ -25,7 +25,7 @@ struct UnreadableValueTests {
     }
 
     @Test(
-        "The set arrives, the property is not loaded, and the status names key and property",
+        "With an unreadable value, the set arrives, and the status names key and property",
         arguments: [
             (#""D":"nonsense""#, "D"), (#""M":12.505"#, "M"), (#""M":"12,5""#, "M"), (#""T":"yesterday""#, "T"),
             (#""F":"many""#, "F"), (#""B":"perhaps""#, "B"), (#""I":99999999999"#, "I"), (#""I":1.5"#, "I"),
@@ -58,7 +58,7 @@ struct UnreadableValueTests {
         (#""D":"2026-01-02T00:00:00Z""#, "D", .date(ODataDate(daysSinceEpoch: 20455))),
     ]
 
-    @Test("A form that can mean one value only is read as that value", arguments: forms)
+    @Test("A value with only one possible meaning is read", arguments: forms)
     func otherForms(_ member: String, _ property: String, _ value: ODataValue) async throws {
         let service = OddService(
             OddService.schema(Self.properties, types: Self.types), rows: [1: #"{"ID":1,\#(member)}"#])
@@ -67,7 +67,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
-    @Test("The verbose JSON of version 2 is read in the same way")
+    @Test("Verbose JSON of version 2 is read in the same way")
     func older() async throws {
         let properties = #"<Property Name="B" Type="Edm.Boolean"/><Property Name="M" Type="Edm.Decimal"/>"#
         let service = OddService(
@@ -79,7 +79,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.map(\.property) == ["M"])
     }
 
-    @Test("A value that can be read again is loaded, and its name goes from the status")
+    @Test("A value that becomes readable is loaded and removed from the status")
     func readAgain() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -89,7 +89,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
-    @Test("A value that cannot be read any more takes the place of the one that was loaded")
+    @Test("A value that becomes unreadable replaces the loaded one")
     func lost() async throws {
         let service = service(#""D":"2026-01-02""#)
         let store = try await service.clone()
@@ -99,7 +99,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.map(\.property) == ["D"])
     }
 
-    @Test("A change leaves the property alone")
+    @Test("A change does not send the unreadable property")
     func change() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -111,7 +111,7 @@ struct UnreadableValueTests {
         #expect(!sent.body.contains("\"D\""))
     }
 
-    @Test("A service that takes whole entities only does not lose the property")
+    @Test("A service that requires whole entities keeps the unreadable property")
     func whole() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -135,7 +135,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.count == 1)
     }
 
-    @Test("In strict mode, such a value refuses its set")
+    @Test("In strict mode, an unreadable value refuses its set")
     func strict() async throws {
         let service = service(#""D":"nonsense""#)
         var options = OfflineStore.Options()
@@ -145,7 +145,7 @@ struct UnreadableValueTests {
         #expect(try await store.rows("Items").isEmpty)
     }
 
-    @Test("Local changes of a row stay when a value of it becomes unreadable")
+    @Test("Local changes of a row stay if one of its values becomes unreadable")
     func behindChanges() async throws {
         let service = service(#""D":"2026-01-02""#)
         let store = try await service.clone()

@@ -38,7 +38,11 @@ final class ServerTool: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    init() throws {
+    /// The value of `LANG` for the program.
+    private let language: String
+
+    init(language: String = "C.UTF-8") throws {
+        self.language = language
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
@@ -64,6 +68,8 @@ final class ServerTool: Sendable {
         var variables = ProcessInfo.processInfo.environment
         variables["XDG_DATA_HOME"] = folder
         variables["HOME"] = folder
+        for name in ["OUTPOST_LANGUAGE", "LC_ALL", "LC_MESSAGES"] { variables[name] = nil }
+        variables["LANG"] = language
         process.environment = variables
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output

@@ -14,8 +14,10 @@ enum ConfigurationChecks {
         switch server.tls {
         case .off where isOpen:
             note(
-                "A listener that other machines reach needs TLS: set server.tls.mode to own, or to behind-proxy with "
-                    + "server.trusted_hops.")
+                """
+                A listener that other machines reach needs TLS: set server.tls.mode to own, or to behind-proxy with \
+                server.trusted_hops.
+                """)
         case .own where server.certificate == nil || server.key == nil:
             note("server.tls.mode: own needs server.tls.certificate and server.tls.key.")
         case .behindProxy where server.trustedHops == 0:

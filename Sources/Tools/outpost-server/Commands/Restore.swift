@@ -3,30 +3,34 @@ import Foundation
 import MobileServer
 import Secrets
 import ServerState
+import ToolLanguage
 
-/// `outpost-server restore`.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup into an empty data folder.",
-        discussion: """
-            A new incarnation begins, so that devices notice changes that the backup does not have. Repeatable requests \
-            from before the restore have an unknown outcome.
+        abstract: translated("Put a backup into an empty data folder."),
+        discussion: translated(
+            paragraphs: """
+                A new incarnation begins, so that devices notice changes that the backup does not have. Repeatable \
+                requests from before the restore have an unknown outcome.
 
-            EXAMPLE
-              outpost-server restore shop.backup --data /srv/outpost --master-key master.key
-            """)
+                EXAMPLE
+                  outpost-server restore shop.backup --data /srv/outpost --master-key master.key
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Argument(help: "The backup.", completion: .file())
+    @Argument(help: .text("The backup."), completion: .file())
     var file: String
 
     @Option(
         name: .customLong("master-key"),
-        help: ArgumentHelp(
-            "The file with the master key, which is copied into the folder. It is not needed if keys.master names "
-                + "another place.", valueName: "file"),
+        help: .text(
+            """
+            The file with the master key, which is copied into the folder. It is not needed if keys.master names \
+            another place.
+            """,
+            valueName: "file"),
         completion: .file())
     var masterKey: String?
 

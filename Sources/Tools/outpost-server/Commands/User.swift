@@ -3,20 +3,21 @@ import Foundation
 import MobileServer
 import Secrets
 import ServerState
+import ToolLanguage
 
-/// `outpost-server user`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "List, add, lock, remove and erase users of an application.",
-        discussion: """
-            Users of the kind 'basic' sign in with a password of the server's directory, which 'add' sets. Users of other \
-            kinds appear when they sign in.
+        abstract: translated("List, add, lock, remove and erase users of an application."),
+        discussion: translated(
+            paragraphs: """
+                Users of the kind 'basic' sign in with a password of the server's directory, which 'add' sets. Users \
+                of other kinds appear when they sign in.
 
-            EXAMPLE
-              outpost-server user add shop ann --role sales --password-file ann.txt
-              outpost-server user lock shop ann
-            """,
+                EXAMPLE
+                  outpost-server user add shop ann --role sales --password-file ann.txt
+                  outpost-server user lock shop ann
+                """),
         subcommands: [
             ListUsers.self, ShowUser.self, AddUser.self, LockUser.self, UnlockUser.self, RemoveUser.self,
             EraseUser.self,
@@ -40,15 +41,16 @@ struct UserCommand: AsyncParsableCommand {
 
     struct ListUsers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List users.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user list shop
-                """)
+            commandName: "list", abstract: translated("List users."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user list shop
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
         func run() async throws {
@@ -63,12 +65,14 @@ struct UserCommand: AsyncParsableCommand {
             if options.json { return Console.json(Report(users: rows, directory: directory)) }
             Console.table(
                 ["ID", "NAME", "ISSUER", "LOCKED"],
-                rows.map { ["\($0.id)", $0.name, $0.issuer, $0.isLocked ? "yes" : "no"] })
+                rows.map { ["\($0.id)", $0.name, $0.issuer, $0.isLocked ? translated("yes") : translated("no")] })
             guard !directory.isEmpty else { return }
             Console.line("Directory:")
             Console.table(
                 ["NAME", "ROLES", "LOCKED"],
-                directory.map { [$0.name, $0.roles.joined(separator: ","), $0.isLocked ? "yes" : "no"] })
+                directory.map {
+                    [$0.name, $0.roles.joined(separator: ","), $0.isLocked ? translated("yes") : translated("no")]
+                })
         }
 
         struct Member: Encodable {
@@ -85,18 +89,19 @@ struct UserCommand: AsyncParsableCommand {
 
     struct ShowUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a user with the registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user show shop ann
-                """)
+            commandName: "show", abstract: translated("Show a user with the registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user show shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name, the subject or the number of the user.")
+        @Argument(help: .text("The name, the subject or the number of the user."))
         var user: String
 
         func run() async throws {
@@ -109,7 +114,7 @@ struct UserCommand: AsyncParsableCommand {
             }
             if options.json { return Console.json(report) }
             Console.line("\(report.user.name) (\(report.user.issuer), number \(report.user.id))")
-            Console.line("Locked: \(report.user.isLocked ? "yes" : "no")")
+            Console.line("Locked: \(report.user.isLocked ? translated("yes") : translated("no"))")
             for id in report.registrations { Console.line("Registration \(id)") }
         }
 
@@ -121,28 +126,30 @@ struct UserCommand: AsyncParsableCommand {
 
     struct AddUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add a user to the server's directory, or set a new password.",
-            discussion: """
-                The file must belong to you, and nobody else may read it. A final line end does not belong to the password.
+            commandName: "add", abstract: translated("Add a user to the server's directory, or set a new password."),
+            discussion: translated(
+                paragraphs: """
+                    The file must belong to you, and nobody else may read it. A final line end does not belong to the \
+                    password.
 
-                EXAMPLE
-                  outpost-server user add shop ann --role sales --password-file ann.txt
-                """)
+                    EXAMPLE
+                      outpost-server user add shop ann --role sales --password-file ann.txt
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name with which the user signs in.")
+        @Argument(help: .text("The name with which the user signs in."))
         var name: String
 
-        @Option(help: ArgumentHelp("A role; may be repeated.", valueName: "role"))
+        @Option(help: .text("A role; may be repeated.", valueName: "role"))
         var role: [String] = []
 
         @Option(
             name: .customLong("password-file"),
-            help: ArgumentHelp("The file with the password.", valueName: "file"), completion: .file())
+            help: .text("The file with the password.", valueName: "file"), completion: .file())
         var passwordFile: String
 
         func run() async throws {
@@ -163,18 +170,19 @@ struct UserCommand: AsyncParsableCommand {
 
     struct LockUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lock", abstract: "Refuse all requests of a user.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user lock shop ann
-                """)
+            commandName: "lock", abstract: translated("Refuse all requests of a user."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user lock shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name, the subject or the number of the user.")
+        @Argument(help: .text("The name, the subject or the number of the user."))
         var user: String
 
         func run() async throws { try await UserCommand.setLocked(true, user: user, of: app, options) }
@@ -182,18 +190,19 @@ struct UserCommand: AsyncParsableCommand {
 
     struct UnlockUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "unlock", abstract: "Serve the requests of a locked user again.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user unlock shop ann
-                """)
+            commandName: "unlock", abstract: translated("Serve the requests of a locked user again."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user unlock shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name, the subject or the number of the user.")
+        @Argument(help: .text("The name, the subject or the number of the user."))
         var user: String
 
         func run() async throws { try await UserCommand.setLocked(false, user: user, of: app, options) }
@@ -210,23 +219,24 @@ struct UserCommand: AsyncParsableCommand {
             return Row(changed)
         }
         if options.json { return Console.json(row) }
-        Console.line("'\(row.name)' is \(isLocked ? "locked" : "unlocked").")
+        Console.line(isLocked ? "'\(row.name)' is locked." : "'\(row.name)' is unlocked.")
     }
 
     struct RemoveUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove a user from the directory, with all registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user remove shop ann
-                """)
+            commandName: "remove", abstract: translated("Remove a user from the directory, with all registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user remove shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name, the subject or the number of the user.")
+        @Argument(help: .text("The name, the subject or the number of the user."))
         var user: String
 
         func run() async throws {
@@ -245,20 +255,22 @@ struct UserCommand: AsyncParsableCommand {
 
     struct EraseUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "erase", abstract: "Remove all data about a person, with a report.",
-            discussion: """
-                Registrations, settings and policies go. The audit keeps its entries with a pseudonym in place of the name.
+            commandName: "erase", abstract: translated("Remove all data about a person, with a report."),
+            discussion: translated(
+                paragraphs: """
+                    Registrations, settings and policies go. The audit keeps its entries with a pseudonym in place of \
+                    the name.
 
-                EXAMPLE
-                  outpost-server user erase shop ann --json > erased.json
-                """)
+                    EXAMPLE
+                      outpost-server user erase shop ann --json > erased.json
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name or the subject of the person.")
+        @Argument(help: .text("The name or the subject of the person."))
         var user: String
 
         func run() async throws {
@@ -273,8 +285,10 @@ struct UserCommand: AsyncParsableCommand {
             }
             if options.json { return Console.json(report) }
             Console.line(
-                "Removed \(report.users) users, \(report.directoryUsers) directory users and \(report.registrations) "
-                    + "registrations. \(report.auditEntries) audit entries name \(report.pseudonym) instead.")
+                """
+                Removed \(report.users) users, \(report.directoryUsers) directory users and \(report.registrations) \
+                registrations. \(report.auditEntries) audit entries name \(report.pseudonym) instead.
+                """)
         }
 
         struct Report: Encodable {

@@ -1,5 +1,6 @@
 import MobileServer
 import ServerState
+import ToolLanguage
 
 /// A file with the configuration of an application: YAML or `.ini`.
 enum ApplicationFile {

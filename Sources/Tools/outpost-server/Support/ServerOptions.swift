@@ -5,24 +5,25 @@ import MobileServer
 import ODataClient
 import Secrets
 import ServerState
+import ToolLanguage
 
 /// The options of all commands.
 struct ServerOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The configuration file; by default outpost-server.yaml in the data folder, if it is there.",
             valueName: "file"),
         completion: .file())
     var config: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The data folder; by default server.data_dir, else outpost-server in the user's data folder.",
             valueName: "dir"),
         completion: .directory)
     var data: String?
 
-    @Flag(help: "Write the result as JSON.")
+    @Flag(help: .text("Write the result as JSON."))
     var json = false
 
     /// The name of the build.

@@ -1,20 +1,21 @@
 import Foundation
+import Synchronization
 
-/// A language in which the tool speaks to a person.
+/// A language in which a tool of this package speaks to a person.
 ///
-/// The English text stands at its place of use. A German one is found by it (``GermanTexts``); a text without a
-/// German counterpart stays English.
+/// The English text stands at its place of use. A tool names its German texts at its start (``learn(_:sentences:)``),
+/// and they are found by the English ones. A text without a German counterpart stays English.
 ///
 /// A command with `--json`, the manual pages and the completions are for programs, so they are always English.
-enum Language: String, Sendable {
+package enum Language: String, Sendable {
     case english = "en"
     case german = "de"
 
     /// The variable that chooses the language of the tool alone, before those of the system.
-    static let variable = "OUTPOST_LANGUAGE"
+    package static let variable = "OUTPOST_LANGUAGE"
 
     /// The language of this process.
-    static let current = Language(
+    package static let current = Language(
         arguments: CommandLine.arguments.dropFirst(), environment: ProcessInfo.processInfo.environment)
 
     /// Chooses the language: of `OUTPOST_LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`, the first one with a value.
@@ -22,7 +23,7 @@ enum Language: String, Sendable {
     /// - Parameters:
     ///   - arguments: the arguments of the tool, without its own name.
     ///   - environment: the environment.
-    init(arguments: some Sequence<String>, environment: [String: String]) {
+    package init(arguments: some Sequence<String>, environment: [String: String]) {
         let isForProgram = arguments.prefix { $0 != "--" }.contains {
             $0 == "--json" || $0 == "--experimental-dump-help" || $0.hasPrefix("--generate-completion-script")
         }
@@ -32,13 +33,37 @@ enum Language: String, Sendable {
         self = isForProgram ? .english : Language(rawValue: code) ?? .english
     }
 
+    /// The German texts of the tool that runs.
+    private struct Known {
+        var texts = ParserText.systemReasons.merging([exampleHeading: "BEISPIEL"]) { first, _ in first }
+        var sentences = LibraryText([:])
+    }
+
+    private static let known = Mutex(Known())
+
+    /// The German sentences of libraries that the tool has named.
+    static var sentences: LibraryText { known.withLock { $0.sentences } }
+
+    /// Names the German texts of a tool. Its first statement does that.
+    ///
+    /// - Parameters:
+    ///   - tables: the German texts by the English ones.
+    ///   - sentences: the German sentences of libraries by the English ones.
+    package static func learn(_ tables: [[String: String]], sentences: [String: String]) {
+        let library = LibraryText(sentences)
+        known.withLock { known in
+            for table in tables { known.texts.merge(table) { first, _ in first } }
+            known.sentences = library
+        }
+    }
+
     /// Returns a text of the tool in this language.
     ///
     /// - Parameters:
     ///   - template: the English text, with `%1` in the place of the first value and so on.
     ///   - values: the values, which are not searched for places.
-    func text(_ template: String, _ values: [String] = []) -> String {
-        let translation = self == .german ? GermanTexts.all[template] : nil
+    package func text(_ template: String, _ values: [String] = []) -> String {
+        let translation = self == .german ? Self.known.withLock { $0.texts[template] } : nil
         return filled(translation ?? template, values)
     }
 
@@ -62,11 +87,11 @@ enum Language: String, Sendable {
 }
 
 /// Returns a text of the tool in the language of the person.
-func translated(_ text: TerminalText) -> String { text.description }
+package func translated(_ text: TerminalText) -> String { text.description }
 
 /// Returns a help text in the language of the person. Each paragraph is a text of its own; of examples, only the
 /// heading is translated.
-func translated(paragraphs text: String) -> String {
+package func translated(paragraphs text: String) -> String {
     text.split(separator: "\n\n").map { paragraph in
         guard paragraph.hasPrefix(exampleHeading) else { return Language.current.text(String(paragraph)) }
         return Language.current.text(exampleHeading) + paragraph.dropFirst(exampleHeading.count)
@@ -74,4 +99,4 @@ func translated(paragraphs text: String) -> String {
 }
 
 /// The heading of a paragraph with examples of a command.
-let exampleHeading = "EXAMPLE"
+package let exampleHeading = "EXAMPLE"

@@ -1,32 +1,33 @@
 import Foundation
 
 /// A string literal of a Swift source file.
-struct SourceLiteral {
+public struct SourceLiteral: Sendable {
     /// The text as the running program looks it up: escapes are resolved, and interpolations are `%1`, `%2`, ….
-    var text: String
+    public var text: String
     /// The number of interpolations.
-    var interpolations: Int
+    public var interpolations: Int
     /// The line of the literal, from one.
-    var line: Int
+    public var line: Int
     /// The code of the same statement before the literal, without white space; at most 80 characters.
-    var before: String
+    public var before: String
     /// The code that follows the literal, at most 20 characters.
-    var after: String
+    public var after: String
     /// Whether the literal stands in an interpolation of another one; the code before it begins there.
-    var isInterpolated: Bool
+    public var isInterpolated: Bool
 }
 
 /// A reader that finds the string literals of a Swift source file, also those within interpolations.
-struct SourceLiterals {
+public struct SourceLiterals {
     private let source: [Character]
     private var place = 0
     private var line = 1
     private var code = ""
     private var depth = 0
-    private(set) var literals: [SourceLiteral] = []
+    /// The literals in the order of the source; one within an interpolation stands after its outer one.
+    public private(set) var literals: [SourceLiteral] = []
 
     /// Reads a source.
-    init(_ text: String) {
+    public init(_ text: String) {
         source = Array(text)
         readCode(untilParenthesis: false)
     }
@@ -113,7 +114,8 @@ struct SourceLiterals {
         }
         advance(end.count)
         if quote.count == 3 { text = Self.unindented(text) }
-        let after = String(source[place..<min(place + 20, source.count)])
+        // A quotation mark in a regular expression may open a literal that the file does not close.
+        let after = String(source[min(place, source.count)..<min(place + 20, source.count)])
         literals.insert(
             SourceLiteral(
                 text: text.replacing("\u{E001}", with: "\n"), interpolations: interpolations, line: begin,

@@ -1,6 +1,6 @@
 /// Makes foreign text harmless for its medium: names, codes, messages and values of services, databases and
 /// archives.
-enum HarmlessText {
+package enum HarmlessText {
     /// A scalar with an invisible effect on a terminal or on the text around it.
     private enum Harm {
         /// A control character, a tab or an end of a line (Unicode categories Cc, Zl and Zp).
@@ -11,18 +11,18 @@ enum HarmlessText {
     }
 
     /// Returns the text on one line: a space for each control character, and U+FFFD for hidden scalars.
-    static func line(_ text: String) -> String { cleaned(text, keeping: []) }
+    package static func line(_ text: String) -> String { cleaned(text, keeping: []) }
 
     /// Returns the text with its line breaks, otherwise like ``line(_:)``.
-    static func lines(_ text: String) -> String { cleaned(text, keeping: ["\n"]) }
+    package static func lines(_ text: String) -> String { cleaned(text, keeping: ["\n"]) }
 
     /// Returns the text with its line breaks and tabs, otherwise like ``line(_:)``.
-    static func document(_ text: String) -> String { cleaned(text, keeping: ["\n", "\t"]) }
+    package static func document(_ text: String) -> String { cleaned(text, keeping: ["\n", "\t"]) }
 
     /// Returns the same JSON with each harmful character as an escape sequence (RFC 8259, 7).
     ///
     /// - Parameter json: JSON text, with harmful characters only within strings.
-    static func json(_ json: String) -> String {
+    package static func json(_ json: String) -> String {
         replaced(json) { scalar, _ in
             guard scalar != "\n", scalar != "\t", scalar != "\r" else { return String(scalar) }
             return String(scalar).utf16.map { unit in
@@ -83,17 +83,17 @@ enum HarmlessText {
 }
 
 /// Makes a text harmless that arrives in pieces, which may end within a character.
-struct HarmlessPieces {
+package struct HarmlessPieces {
     private let clean: (String) -> String
     private var rest: [UInt8] = []
 
     /// Creates the state for one text.
     ///
     /// - Parameter clean: one of the functions of ``HarmlessText``.
-    init(_ clean: @escaping (String) -> String) { self.clean = clean }
+    package init(_ clean: @escaping (String) -> String) { self.clean = clean }
 
     /// Returns the harmless form of the next piece.
-    mutating func add(_ bytes: [UInt8]) -> [UInt8] {
+    package mutating func add(_ bytes: [UInt8]) -> [UInt8] {
         if rest.isEmpty, bytes.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == UInt8(ascii: "\n") }) { return bytes }
         var all = rest + bytes
         // An incomplete character at the end is kept for the next piece.
@@ -108,7 +108,7 @@ struct HarmlessPieces {
     private static func length(_ first: UInt8) -> Int { first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2 }
 
     /// Returns the rest at the end.
-    mutating func end() -> [UInt8] {
+    package mutating func end() -> [UInt8] {
         defer { rest = [] }
         return rest.isEmpty ? [] : Array(clean(String(decoding: rest, as: UTF8.self)).utf8)
     }

@@ -1,6 +1,6 @@
-extension GermanTexts {
+extension ParserText {
     /// The lines of the argument parser.
-    static let parserLines: [(english: ParserText.Frame, german: ParserText.Frame)] = [
+    static let lines: [(english: Frame, german: Frame)] = [
         (.init("OVERVIEW: "), .init("ÜBERSICHT: ")),
         (.init("USAGE: "), .init("AUFRUF: ")),
         (.init("Usage: "), .init("Aufruf: ")),
@@ -24,7 +24,7 @@ extension GermanTexts {
     ]
 
     /// The words of the argument parser within lines.
-    static let parserWords: [(english: String, german: String)] = [
+    static let words: [(english: String, german: String)] = [
         (" unexpected arguments: ", " Argumente sind hier nicht vorgesehen: "),
         ("'. Did you mean '", "' gibt es nicht. Gemeint: '"),
         ("' does not take any value, but '", "' nimmt keinen Wert, aber '"),
@@ -43,7 +43,7 @@ extension GermanTexts {
     ]
 
     /// The reasons of the system, as `strerror` gives them.
-    static let system: [String: String] = [
+    static let systemReasons: [String: String] = [
         "Operation not permitted": "Der Vorgang ist nicht erlaubt",
         "No such file or directory": "Datei oder Verzeichnis nicht gefunden",
         "Input/output error": "Eingabe-/Ausgabefehler",

@@ -1,8 +1,10 @@
-/// The sentences of the store and its query engine, which the libraries have in English only.
+import ErrorCodes
+
+/// The sentences of libraries, which those have in English only.
 ///
-/// Most of them are messages of `ODataError`. A few codes stand for many messages, so the German text is found by the
-/// form of the English one.
-enum LibraryText {
+/// Most of them are messages of `ODataError` and details of other errors. A few codes stand for many messages, so the
+/// German text is found by the form of the English one.
+package struct LibraryText: Sendable {
     /// A sentence with values, as the literals around the values.
     private struct Form: Sendable {
         let literals: [String]
@@ -47,17 +49,48 @@ enum LibraryText {
     }
 
     /// The forms, the most specific ones first.
-    private static let forms = GermanTexts.library.map { Form($0, $1) }.sorted {
-        ($0.weight, $0.german) > ($1.weight, $1.german)
+    private let forms: [Form]
+
+    /// Creates a collection of sentences.
+    ///
+    /// - Parameter sentences: the German sentences by the English ones, with `%1` in the place of the first value.
+    init(_ sentences: [String: String]) {
+        forms = sentences.map { Form($0, $1) }.sorted { ($0.weight, $0.german) > ($1.weight, $1.german) }
     }
 
     /// Returns a sentence of a library in a language. A sentence without a German counterpart stays English.
-    static func text(_ text: String, in language: Language = .current) -> String {
-        guard language == .german else { return text }
+    package static func text(_ text: String, in language: Language = .current) -> String {
+        language == .german ? Language.sentences.german(text) : text
+    }
+
+    /// Returns the description of an error of a library in a language. The English one stands at the error.
+    package static func words(of error: any Error, in language: Language = .current) -> String {
+        guard language == .german else { return "\(error)" }
+        guard let coded = error as? any CodedError else { return text("\(error)", in: language) }
+        // The details within the message are sentences of the library or reasons of the system.
+        let details = coded.errorArguments.mapValues { detail($0, in: language) }
+        let code = ErrorCode(error).rawValue
+        return ErrorMessages.standard.text(code, locale: language.rawValue, arguments: details)
+            ?? text("\(error)", in: language)
+    }
+
+    private static func detail(_ detail: String, in language: Language) -> String {
+        let sentence = text(detail, in: language)
+        guard sentence == detail else { return sentence }
+        for (english, german) in ParserText.systemReasons {
+            guard detail.hasSuffix(english) else { continue }
+            let rest = detail.dropLast(english.count)
+            // The reason of the system is the whole detail, or stands at its end.
+            if rest.isEmpty || rest.hasSuffix(": ") { return rest + german }
+        }
+        return detail
+    }
+
+    private func german(_ text: String) -> String {
         for form in forms {
             guard let values = form.values(in: text) else { continue }
             // A value may be a phrase of the library itself.
-            return language.filled(form.german, values.map { $0.count < text.count ? Self.text($0, in: language) : $0 })
+            return Language.german.filled(form.german, values.map { $0.count < text.count ? german($0) : $0 })
         }
         return text
     }

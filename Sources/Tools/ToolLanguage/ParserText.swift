@@ -1,18 +1,18 @@
 /// The texts of the argument parser, which it has in English only.
-enum ParserText {
+package enum ParserText {
     /// Returns a message or a help of the parser in a language.
     ///
     /// - Parameter text: the text of the parser; texts of the tool in it have that language already.
-    static func text(_ text: String, in language: Language = .current) -> String {
+    package static func text(_ text: String, in language: Language = .current) -> String {
         guard language == .german else { return text }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { german(String($0)) }
-        return GermanTexts.parserWords.reduce(lines.joined(separator: "\n")) {
+        let translated = text.split(separator: "\n", omittingEmptySubsequences: false).map { german(String($0)) }
+        return words.reduce(translated.joined(separator: "\n")) {
             $0.replacing($1.english, with: $1.german)
         }
     }
 
     private static func german(_ line: String) -> String {
-        for (english, german) in GermanTexts.parserLines {
+        for (english, german) in lines {
             guard let value = between(english, in: line) else { continue }
             return german.before + value + german.after
         }
