@@ -129,5 +129,18 @@ struct MountTests {
             let forwarded = ["--header", "Forwarded: for=192.0.2.8;proto=https"]
             #expect(try await Command.curl(forwarded + [url]) == "192.0.2.8 true")
         }
+        trusting.trustedHops = 2
+        try await withServer(mounts, trusting) { url async throws in
+            // The client of the first proxy, behind an entry that the client made up.
+            let chain = ["--header", "X-Forwarded-For: 198.51.100.1, 192.0.2.7, 203.0.113.1"]
+            let ways = ["--header", "X-Forwarded-Proto: https, http"]
+            #expect(try await Command.curl(chain + ways + [url]) == "192.0.2.7 true")
+            let swapped = ["--header", "X-Forwarded-Proto: http, https"]
+            #expect(try await Command.curl(chain + swapped + [url]) == "192.0.2.7 false")
+            let standard = ["--header", "Forwarded: for=192.0.2.8;proto=https, for=203.0.113.1;proto=http"]
+            #expect(try await Command.curl(standard + [url]) == "192.0.2.8 true")
+            // A proxy that overwrites the field leaves one entry.
+            #expect(try await Command.curl(["--header", "X-Forwarded-For: 192.0.2.9", url]) == "192.0.2.9 false")
+        }
     }
 }

@@ -8,6 +8,15 @@ import Synchronization
 import Testing
 
 /// Ends of the process at named points, as by `kill -9`.
+///
+/// | point | test |
+/// | --- | --- |
+/// | `replay-received`, `replay-forwarded`, `replay-answered` | `changes` |
+/// | `refresh-begun`, `refresh-read`, `refresh-committed` | `feeds` |
+/// | between two pages of a device | `pages` |
+/// | `version-stored` | `imports` |
+/// | `restore-copied` | `restores` |
+/// | `rekey-written` | `rekeys` |
 @Suite("A killed server", .serialized)
 struct CrashTests {
     /// A back end that counts creations and serves one set of two rows.
@@ -193,5 +202,105 @@ struct CrashTests {
             #expect(answer.text.contains("deltaLink"))
         }
         await backEnd.stop()
+    }
+
+    @Test("A device goes on with its next link after the server died between two pages")
+    func pages() async throws {
+        let backEnd = try await BackEnd()
+        let tool = try await prepared(backEnd.url)
+        let tracking = ["Prefer": "odata.track-changes, odata.maxpagesize=1"]
+        let link = Mutex("")
+        try await tool.withServer { server async throws in
+            let root = "\(server.root)m/v1/crash/d/back/"
+            let page = try await send("GET", root + "Items", tracking)
+            #expect(page.text.contains("\"A\"") && !page.text.contains("\"B\""), "\(page.text)")
+            let json = try JSONSerialization.jsonObject(with: Data(page.text.utf8)) as? [String: Any]
+            let next = try #require(json?["@odata.nextLink"] as? String)
+            link.withLock { $0 = String(next.dropFirst(root.count)) }
+            kill(server.process.processIdentifier, SIGKILL)
+            await ServerTool.end(of: server.process)
+        } endsBy: {
+            $0 == SIGKILL
+        }
+        _ = try await run(tool, dyingAt: nil, limit: .seconds(90)) { url in
+            let page = try await send("GET", url + link.withLock(\.self), tracking)
+            #expect(page.status == 200, "\(page.text)")
+            #expect(page.text.contains("\"B\"") && page.text.contains("deltaLink"))
+        }
+        await backEnd.stop()
+    }
+
+    /// Runs a command that dies at a point.
+    private func die(_ tool: ServerTool, at point: String, _ arguments: String...) async throws {
+        let (process, output, errors) = tool.process(arguments)
+        process.environment?["OUTPOST_CRASH_AT"] = point
+        try process.run()
+        async let text = ServerTool.text(output)
+        let log = await ServerTool.text(errors)
+        _ = await text
+        await ServerTool.end(of: process)
+        #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL, "\(log)")
+    }
+
+    @Test("An application keeps its active version if the import of another one dies")
+    func imports() async throws {
+        let tool = try await prepared("http://127.0.0.1:1/")
+        let other = try tool.write(
+            """
+            title: Other
+            security:
+              guest:
+                kind: anonymous
+            """, to: "other.yaml")
+        try await die(tool, at: "version-stored", "app", "import", "crash", other, "--activate", "--data", tool.data)
+        let between = try await tool.done("app", "list", "--json")
+        #expect(between.output.contains("\"Crash\"") && !between.output.contains("\"Other\""), "\(between.output)")
+        try await tool.done("app", "import", "crash", other, "--activate")
+        #expect(try await tool.done("app", "list", "--json").output.contains("\"Other\""))
+    }
+
+    @Test("A restore that died leaves no half server, and succeeds when it is repeated")
+    func restores() async throws {
+        let tool = try await prepared("http://127.0.0.1:1/")
+        let backup = tool.path("server.backup")
+        try await tool.done("backup", backup)
+        let restored = tool.path("restored")
+        let key = tool.data + "/master.key"
+        try await die(
+            tool, at: "restore-copied", "restore", backup, "--master-key", key, "--data", restored)
+        #expect(!FileManager.default.fileExists(atPath: restored))
+        let again = try await tool.run("restore", backup, "--master-key", key, "--data", restored)
+        #expect(again.code == 0, "\(again.errors)")
+        let list = try await tool.run("app", "list", "--json", "--data", restored)
+        #expect(list.output.contains("\"Crash\""))
+        #expect(!FileManager.default.fileExists(atPath: restored + ".restoring"))
+    }
+
+    @Test("After a change of the master key that died, one of the kept keys opens the server")
+    func rekeys() async throws {
+        let tool = try await prepared("http://127.0.0.1:1/")
+        try await die(tool, at: "rekey-written", "rekey", "--data", tool.data)
+        let key = tool.data + "/master.key"
+        #expect(try await tool.run("app", "list", "--data", tool.data).code != 0)
+        try FileManager.default.removeItem(atPath: key)
+        try FileManager.default.moveItem(atPath: key + ".new", toPath: key)
+        #expect(try await tool.done("app", "list", "--json").output.contains("\"Crash\""))
+    }
+
+    @Test("Every point at which the sources let the process die is in a test")
+    func points() throws {
+        func files(_ folder: String) throws -> [String] {
+            let base = ServerTool.root.appendingPathComponent(folder)
+            let names = try #require(FileManager.default.enumerator(atPath: base.path)).compactMap { $0 as? String }
+            return try names.filter { $0.hasSuffix(".swift") }.map {
+                try String(contentsOf: base.appendingPathComponent($0), encoding: .utf8)
+            }
+        }
+        let names = try files("Sources/Mobile").flatMap { text in
+            text.matches(of: /CrashPoint\.pass\("([a-z-]+)"\)/).map { String($0.1) }
+        }
+        #expect(names.count > 8)
+        let tests = try files("Tests/outpostServerTests")
+        for name in Set(names) { #expect(tests.contains { $0.contains("\"\(name)\"") }, "\(name)") }
     }
 }

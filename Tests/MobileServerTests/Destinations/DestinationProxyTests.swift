@@ -257,6 +257,24 @@ struct DestinationProxyTests {
         }
     }
 
+    @Test("A destination tells devices the queries of its configuration")
+    func summaries() async throws {
+        try await ScriptedBackEnd.run { configuration in
+            var query = QueryConfiguration("Orders?$filter=Open")
+            query.hasStreams = true
+            query.group = "sales"
+            configuration.destinations["shop"]?.queries["orders"] = query
+            configuration.destinations["shop"]?.dialect = .v4
+        } answer: { _, _ in
+            Answer(body: "{}")
+        } _: { site, _ async throws in
+            let application = try #require(try await site.services.applications.application(named: "shop"))
+            let queries = await site.part.summaries(of: application).first?.queries ?? []
+            #expect(queries.map(\.query) == ["Orders?$filter=Open"] && queries.map(\.group) == ["sales"])
+            #expect(queries.first?.hasStreams == true)
+        }
+    }
+
     @Test("Bodies beyond the limit and URLs beyond 8 KB are refused")
     func limits() async throws {
         try await ScriptedBackEnd.run { _, _ in

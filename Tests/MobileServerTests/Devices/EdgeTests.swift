@@ -151,6 +151,7 @@ import Testing
             let queries = answer.json["Queries"] as? [[String: Any]] ?? []
             #expect(queries.first?["Query"] as? String == "Orders?$filter=Open")
             #expect(queries.first?["RefreshInterval"] as? Int == 15)
+            #expect(queries.first?["Streams"] as? Bool == true)
             #expect((answer.json["StoreOptions"] as? [String: Any])?["collation"] as? String == "UTF8BIN")
             let passed = try await device.send(server, .get, "d/northwind/Orders?$top=1")
             #expect(passed.text == "northwind /m/v1/shop/d/northwind/ ann \(device.id)")

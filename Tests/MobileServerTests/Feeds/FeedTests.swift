@@ -69,7 +69,28 @@ struct FeedTests {
                 for _ in 0..<20 { group.addTask { try await self.read(site.url + "Products").rows.count } }
                 for try await count in group { #expect(count == 40) }
             }
+            // Readers that came while the feed was read asked for no second read.
+            try await Task.sleep(for: .milliseconds(300))
             #expect(backEnd.requests.count { $0.hasPrefix("GET /Products") } == 1)
+        }
+    }
+
+    @Test("Rows are as old as the beginning of their read, so that a slow read hides no change")
+    func slowRead() async throws {
+        try await ShopBackEnd.run { configuration in
+            configuration.destinations["shop"]?.queries["products"]?.maxStale = .milliseconds(300)
+        } _: { site, backEnd in
+            let first = try await read(site.url + "Products")
+            let before = try #require(try await site.feed())
+            backEnd.delayReads(by: .milliseconds(900))
+            try await site.part.refresher.demand(before)
+            // The back end has read its rows, and the response is on its way.
+            try await Task.sleep(for: .milliseconds(400))
+            try await backEnd.send("PATCH", "Products(2)", "{\"Name\": \"Changed\"}")
+            for _ in 0..<500 where try await site.feed()?.checkedAt == before.checkedAt {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(try await read(first.delta).rows.compactMap { $0["Name"] as? String } == ["Changed"])
         }
     }
 

@@ -63,6 +63,60 @@ struct ConfigurationTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Files/\(name)")
     }
 
+    @Test("A key without effect in this build is named with its place")
+    func keysWithoutEffect() throws {
+        var warnings: [ConfigurationProblem] = []
+        _ = try ServerConfiguration(
+            yaml: """
+                database: {point: 3}
+                operators: {oidc: {client_id: a}}
+                images: {folder: /srv}
+                push: {web_push_hosts: []}
+                traces: {collector_url: 'https://a.example/'}
+                compatibility: {smp: true}
+                applications:
+                  shop:
+                    push: {apns: {topic: a}}
+                    destinations:
+                      erp:
+                        url: https://erp.example/
+                        prepopulate: shared
+                        queries:
+                          Q: {query: Q, bind: region, modified: At}
+                """, path: "s", warnings: &warnings)
+        #expect(warnings.map(\.line) == [1, 2, 3, 4, 5, 6, 9, 13, 15, 15], "\(warnings)")
+        #expect(warnings.allSatisfy { $0.isWarning })
+        _ = try ApplicationConfiguration(yaml: "push: {fcm: {account: a}}", path: "a", warnings: &warnings)
+        #expect(warnings.count == 1)
+        _ = try ServerConfiguration(yaml: "", path: "s", warnings: &warnings)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(
+        "A value that this build cannot keep is refused by name",
+        arguments: [
+            ("visibility: partitioned", "visibility"), ("tracking: etag", "tracking"),
+            ("tracking: modified", "tracking"),
+        ])
+    func refusedValues(text: String, key: String) {
+        let found = problems(
+            """
+            applications:
+              shop:
+                destinations:
+                  erp:
+                    url: https://erp.example/
+                    authentication: {kind: propagation}
+                    queries:
+                      Q:
+                        query: Q
+                        \(text)
+            """)
+        #expect(found.count == 2, "\(found)")
+        #expect(found[0].contains(":6:") && found[0].contains("propagation"))
+        #expect(found.last?.contains(":10:") == true && found.last?.contains(key) == true)
+    }
+
     @Test("A version is stored as canonical JSON that reads back the same")
     func versions() throws {
         let text = try String(contentsOf: Self.file("every-key.yaml"), encoding: .utf8)

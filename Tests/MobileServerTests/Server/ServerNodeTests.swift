@@ -20,8 +20,11 @@ struct ServerNodeTests {
         }
     }
 
-    private static func services() async throws -> NodeServices {
+    private static func services(
+        _ change: (inout ListenerSettings) -> Void = { _ in }
+    ) async throws -> NodeServices {
         var configuration = ServerConfiguration()
+        change(&configuration.server)
         configuration.server.listen = "127.0.0.1:0"
         configuration.server.operatorListen = "127.0.0.1:0"
         configuration.server.metricsListen = "127.0.0.1:0"
@@ -57,6 +60,18 @@ struct ServerNodeTests {
         #expect(try await services.state.nodes.all().count == 1)
         await node.stop()
         #expect(try await services.state.nodes.all().isEmpty)
+        await services.state.close()
+    }
+
+    @Test("Behind two trusted proxies, the client is the one that the first of them names")
+    func hops() async throws {
+        let services = try await Self.services { $0.trustedHops = 2 }
+        let node = ServerNode(services: services, parts: [Greeting()])
+        try await node.start()
+        let url = try #require(node.url(of: .devices)) + "hello/"
+        let chain = "X-Forwarded-For: 198.51.100.1, 192.0.2.7, 203.0.113.1"
+        #expect(try await Command.curl("--header", chain, url) == "192.0.2.7")
+        await node.stop()
         await services.state.close()
     }
 

@@ -123,7 +123,12 @@ final class ServerTool: Sendable {
     }
 
     /// Starts the server on free ports, gives it to a function, and ends it.
-    func withServer(_ arguments: String..., body: (RunningTool) async throws -> Void) async throws {
+    ///
+    /// - Parameter endsBy: Whether the process may end with a status.
+    func withServer(
+        _ arguments: String..., body: (RunningTool) async throws -> Void,
+        endsBy isExpected: (Int32) -> Bool = { $0 == 0 }
+    ) async throws {
         let ports = ["--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]
         let (process, output, errors) = process(["run", "--data", data, "--json"] + ports + arguments)
         try process.run()
@@ -145,7 +150,7 @@ final class ServerTool: Sendable {
         process.terminate()
         await Self.end(of: process)
         _ = await errorText
-        #expect(process.terminationStatus == 0)
+        #expect(isExpected(process.terminationStatus))
     }
 
     struct StartFailure: Error, CustomStringConvertible {

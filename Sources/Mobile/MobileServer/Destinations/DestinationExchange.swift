@@ -19,6 +19,21 @@ struct DestinationExchange: Sendable {
     ///
     /// - Throws: ``ODataError`` and errors of the way to the back end.
     func answer(_ request: HTTPRequest, _ body: ByteStream) async throws -> (HTTPResponse, ByteStream) {
+        guard FeedBatch.mayBe(request, at: runtime) else { return try await whole(request, body) }
+        let bytes: [UInt8]
+        do {
+            bytes = try await body.collect(limit: Int(clamping: services.configuration.limits.upload))
+        } catch let error as ODataError where error.status == 413 {
+            throw DestinationFailure.tooLarge
+        }
+        guard let batch = try await FeedBatch(request, bytes, self) else {
+            return try await whole(request, ByteStream(bytes))
+        }
+        return try await batch.answer { try await whole($0, $1) }
+    }
+
+    /// Answers a request, of which the feeds take nothing but a single read.
+    private func whole(_ request: HTTPRequest, _ body: ByteStream) async throws -> (HTTPResponse, ByteStream) {
         if let local = runtime.local { return await served(by: local, request, body) }
         guard let proxy = runtime.proxy else { throw DestinationFailure.unknownDestination }
         if let (definition, provider) = try await feed(for: request) {
@@ -40,7 +55,7 @@ struct DestinationExchange: Sendable {
     }
 
     /// The address under which devices see the destination.
-    private func publicRoot(_ request: HTTPRequest) throws -> ServiceRoot {
+    func publicRoot(_ request: HTTPRequest) throws -> ServiceRoot {
         if let url = services.configuration.server.publicURL {
             return try ServiceRoot(try ServiceRoot(url).url(for: String(root.drop { $0 == "/" })))
         }
@@ -50,7 +65,7 @@ struct DestinationExchange: Sendable {
     // MARK: Providers
 
     /// Answers by a provider, in the dialect of the destination.
-    private func served(
+    func served(
         by provider: any ODataProvider, _ request: HTTPRequest, _ body: ByteStream, feed: FeedDefinition? = nil
     ) async -> (HTTPResponse, ByteStream) {
         do {
@@ -88,7 +103,7 @@ struct DestinationExchange: Sendable {
     /// Returns the feed that answers a request, or `nil` if the back end does.
     ///
     /// - Throws: 410 for a link of this server if its query is no feed any more.
-    private func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
+    func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
         guard request.method == .get, let client = runtime.client,
             runtime.configuration.queries.values.contains(where: { $0.visibility == .shared }),
             let path = request.path, let relative = try publicRoot(request).relative(path),

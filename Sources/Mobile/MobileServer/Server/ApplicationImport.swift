@@ -48,6 +48,7 @@ public struct ApplicationImporter: Sendable {
         guard let record else { throw .missing(kind: "application", name: name) }
         let version = try await state.applications.addConfiguration(
             configuration.canonicalJSON(), to: record.id, by: author)
+        CrashPoint.pass("version-stored")
         guard activates else { return version }
         try await activate(version.version, of: name, by: author)
         return try await state.applications.configuration(version.version, of: record.id) ?? version

@@ -87,6 +87,7 @@ public enum ServerBackup {
             try file.seek(toOffset: UInt64(header.count))
             while let (name, length) = try entry(file, path) {
                 try copy(file, length, to: folder.file(name), backup: path)
+                CrashPoint.pass("restore-copied")
             }
         } catch let error as ServerFolderError {
             throw error

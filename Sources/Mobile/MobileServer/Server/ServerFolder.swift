@@ -131,6 +131,7 @@ public struct ServerFolder: Sendable {
     public func rekey(from old: KeySource, to new: KeySource) throws(ServerKeyError) {
         let keys = try ServerKeyFile(folder: path).keys(master: old)
         try ServerKeyFile(keys, master: new).write(folder: path)
+        CrashPoint.pass("rekey-written")
     }
 }
 

@@ -122,6 +122,7 @@ public final class ServerNode: Sendable {
         // Devices of one company may come from one address. Each device and each user has limits of its own.
         configuration.addressLimits = listener == .devices ? .none : AddressLimits()
         configuration.trustsForwarded = server.trustedHops > 0
+        configuration.trustedHops = max(server.trustedHops, 1)
         configuration.drainTime = server.drain
         configuration.limits.maxURLLength = 8192
         if let metrics = options.metrics { configuration.metricsFactory = metrics }

@@ -35,12 +35,18 @@ struct Restore: AsyncParsableCommand {
     var masterKey: String?
 
     func run() async throws {
-        let folder = try options.folder(ServerConfiguration())
-        try ServerBackup.restore(file, to: folder)
+        let target = try options.folder(ServerConfiguration())
+        guard target.isEmpty else { throw ServerFolderError.notEmpty(path: target.path) }
+        // The folder appears whole or not at all, wherever the process ends.
+        let folder = ServerFolder(path: target.path + ".restoring")
+        try? FileManager.default.removeItem(atPath: folder.path)
         let incarnation: Incarnation
         do {
+            try ServerBackup.restore(file, to: folder)
             if let masterKey { try copy(masterKey, to: folder.file(ServerFolder.masterKeyName)) }
-            let (configuration, _, _) = try options.configuration()
+            var staged = options
+            staged.data = folder.path
+            let (configuration, _, _) = try staged.configuration()
             let state: SQLiteServerState
             do {
                 state = try await folder.open(configuration, build: ServerOptions.build).state
@@ -56,15 +62,18 @@ struct Restore: AsyncParsableCommand {
                     actor: ServerOptions.actor, action: "server.restore",
                     target: (file as NSString).lastPathComponent))
             await state.close()
+            // An empty folder is replaced.
+            guard rename(folder.path, target.path) == 0 else {
+                throw ServerFolderError.unusable(path: target.path, reason: String(cString: strerror(errno)))
+            }
         } catch {
-            // A folder that cannot be opened must not look like a server. It was empty before.
             try? FileManager.default.removeItem(atPath: folder.path)
             throw error
         }
         if options.json {
-            return Console.json(Report(folder: folder.path, incarnation: incarnation.number))
+            return Console.json(Report(folder: target.path, incarnation: incarnation.number))
         }
-        Console.line("The server is in \(folder.path). Incarnation \(incarnation.number) has begun.")
+        Console.line("The server is in \(target.path). Incarnation \(incarnation.number) has begun.")
     }
 
     private func copy(_ source: String, to target: String) throws {

@@ -23,6 +23,12 @@ struct ServerOptions: ParsableArguments {
         completion: .directory)
     var data: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The database of the server. This version keeps its state in SQLite files and refuses a URL.",
+            valueName: "url"))
+    var database: String?
+
     @Flag(help: .text("Write the result as JSON."))
     var json = false
 
@@ -31,6 +37,14 @@ struct ServerOptions: ParsableArguments {
 
     /// The actor of commands in the audit.
     static var actor: String { "tool:\(NSUserName())" }
+
+    mutating func validate() throws {
+        guard database == nil else {
+            throw ValidationError(
+                "--database cannot be used: this version keeps its state in SQLite files. Name their folder with --data."
+            )
+        }
+    }
 
     // MARK: Configuration
 
