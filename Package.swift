@@ -367,7 +367,7 @@ let testing: [Target] = [
         [
             "outpost", "outpost-server", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer",
             "ODataClient", "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO", "OfflineOData", "Secrets",
-            "ServerState", "WireFaults", crypto, grdb, httpTypes, logging,
+            "ServerState", "WireFaults", argumentParser, crypto, grdb, httpTypes, logging,
         ]),
     tests(
         "outpostTests",

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("The mirror follows changes, removals and removed users")
+    @Test("Review 28: the mirror follows changes and removals, and removes what depends on a removed user")
     func following() async throws {
         try await withOperator { lab, session in
             try await lab.addDevices(["d1", "d2"])

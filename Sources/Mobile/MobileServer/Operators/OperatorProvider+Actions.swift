@@ -129,14 +129,23 @@ extension OperatorProvider {
             let wipe = try? JSONDecoder().decode(MassWipe.self, from: Data(approved.body))
         else { throw ODataError.notImplemented(approved.action) }
         let application = try await application(named: wipe.application, sender)
-        for id in wipe.ids {
+        // The approval counts once, so that all devices are wiped even if the operator goes away meanwhile.
+        try await Task { try await self.wipe(wipe.ids, of: application, from: sender) }.value
+        return await removed(application.name)
+    }
+
+    private func wipe(_ ids: [String], of application: ApplicationRecord, from sender: OperatorRequest) async throws {
+        var failure: (any Error)?
+        for id in ids {
             do {
                 try await order(.wipe, id, application: application, from: sender)
             } catch let error as ODataError where error.status == 404 {
                 // The device has gone since the request.
+            } catch {
+                failure = error
             }
         }
-        return await removed(application.name)
+        if let failure { throw failure }
     }
 
     // MARK: Users and codes
@@ -204,10 +213,9 @@ extension OperatorProvider {
             throw ODataError(.policyViolated, "This build cannot read the configuration.")
         }
         try await translatingState { () async throws(ServerStateError) in
-            _ = try await state.applications.activate(
-                number, of: application.id, ifActive: application.activeVersion)
+            try await ApplicationImporter(state: state).activate(
+                number, of: application.name, by: sender.actor, ifActive: application.activeVersion)
         }
-        try await audit(sender, "configuration.activate", target: application.name, detail: ["version": "\(number)"])
         return await removed(ChangeNumberScope.server)
     }
 
