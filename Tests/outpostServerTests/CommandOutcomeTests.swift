@@ -78,6 +78,29 @@ import Testing
         #expect(wrong.errors.contains("shop"), "\(wrong.errors)")
     }
 
+    @Test("Each command that succeeds writes JSON with --json, and ends with 0")
+    func successes() async throws {
+        let tool = try ServerTool()
+        try await tool.done("init", tool.data)
+        let file = try tool.write("title: Shop\n", to: "shop.yaml")
+        let password = try tool.write("correct horse\n", to: "ann.txt")
+        let commands = [
+            ["app", "import", "shop", file, "--activate"], ["app", "list"], ["app", "show", "shop"],
+            ["app", "export", "shop"], ["plan", "shop", file], ["activate", "shop", "1"], ["app", "add", "crm"],
+            ["app", "remove", "crm", "--yes"], ["user", "add", "shop", "ann", "--password-file", password],
+            ["user", "list", "shop"], ["user", "remove", "shop", "ann"], ["device", "list", "shop"],
+            ["device", "activation-code", "shop", "ann"], ["operator", "add", "bob", "--role", "viewer"],
+            ["operator", "roles", "bob", "support"], ["operator", "list"], ["operator", "reset", "bob"],
+            ["operator", "link", "bob"], ["operator", "remove", "bob"], ["feed", "list"], ["migrate", "--dry-run"],
+            ["migrate"], ["check"], ["backup", tool.path("b.backup")], ["rekey"],
+        ]
+        for command in commands {
+            let result = try await tool.runAll(command + ["--data", tool.data, "--json"])
+            let value = try? JSONSerialization.jsonObject(with: Data(result.output.utf8))
+            #expect(result.code == 0 && value != nil, "\(command): \(result.output)\(result.errors)")
+        }
+    }
+
     @Test("A name that several users may have is refused, and the others stay")
     func ambiguousUsers() async throws {
         let tool = try ServerTool()

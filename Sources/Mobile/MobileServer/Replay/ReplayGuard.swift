@@ -105,6 +105,8 @@ struct ReplayGuard: Sendable {
             key: identification.key, hash: identification.hash, firstSent: identification.firstSent, node: node,
             lease: lease)
         let end = ContinuousClock.now + Self.wait
+        // Many copies of a request must not keep the state busy.
+        var pause = Duration.milliseconds(50)
         while true {
             switch try await replays.begin(request) {
             case .forward(let fence):
@@ -117,7 +119,8 @@ struct ReplayGuard: Sendable {
                     throw ODataError(
                         status: 503, code: "Busy", message: "This request is being carried out.", retryAfter: 5)
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(1))
             case .outcomeUnknown:
                 guard identification.isSafe else { throw Self.outcomeUnknown }
                 return try await Task { try await forward() }.value
