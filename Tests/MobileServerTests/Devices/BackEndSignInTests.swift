@@ -110,7 +110,7 @@ import Testing
         var security = SecurityConfiguration(kind: .basic)
         security.checkURL = "http://sso.example/check"
         let lab = try await DeviceLab { [security] in $0.security = ["staff": security] }
-        try await lab.run { server in
+        try await lab.run { server async throws in
             let device = LabDevice(authorization: LabDevice.basic("ann", "s3cret"))
             #expect(try await device.register(server).status == 503)
             let findings = await lab.part.check()

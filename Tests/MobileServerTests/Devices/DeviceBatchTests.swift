@@ -28,7 +28,7 @@ import Testing
                 "Colour": DefaultSetting(value: "blue"), "Server": DefaultSetting(value: "north", isReadOnly: true),
             ]
         }
-        try await lab.run { server in
+        try await lab.run { server async throws in
             let device = LabDevice()
             try await device.register(server)
             let path = "Registrations('\(device.id)')/Settings"
@@ -51,7 +51,7 @@ import Testing
 
     @Test("A change set with one request is that request, and one of different kinds is refused whole")
     func singleChange() async throws {
-        try await DeviceLab().run { server in
+        try await DeviceLab().run { server async throws in
             let device = LabDevice()
             try await device.register(server)
             let own = "Registrations('\(device.id)')"
@@ -74,7 +74,7 @@ import Testing
 
     @Test("A device that changes its properties without ETag keeps the change of an operator")
     func unguardedChange() async throws {
-        try await DeviceLab().run { server in
+        try await DeviceLab().run { server async throws in
             let device = LabDevice()
             try await device.register(server)
             let state = server.lab.state
@@ -121,7 +121,7 @@ import Testing
             ]
             $0.registration.isRequired = false
         }
-        try await lab.run { server in
+        try await lab.run { server async throws in
             func read(_ authorization: String?) async throws -> LabServer.Answer {
                 let fields = authorization.map { ["Authorization": $0] } ?? [:]
                 return try await server.send(.get, server.api + "d/northwind/Orders", fields)
@@ -137,7 +137,7 @@ import Testing
         var limits = ServerLimits()
         limits.devicePerMinute = 3
         limits.registrationsPerHour = 1000
-        try await DeviceLab(limits: limits).run { server in
+        try await DeviceLab(limits: limits).run { server async throws in
             let device = LabDevice()
             try await device.register(server)
             var statuses: [Int] = []

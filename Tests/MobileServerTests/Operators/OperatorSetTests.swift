@@ -224,7 +224,7 @@ import Testing
         let lab = try await OperatorLab()
         let (one, other) = (try await lab.add("one", .manager), try await lab.add("two", .manager))
         let helper = try await lab.add("sup", .support)
-        try await lab.run { server in
+        try await lab.run { server async throws in
             let first = try await server.signIn("one", one)
             let second = try await server.signIn("two", other)
             let support = try await server.signIn("sup", helper)

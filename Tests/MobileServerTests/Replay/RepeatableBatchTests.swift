@@ -21,7 +21,7 @@ struct RepeatableBatchTests {
 
     /// A request of a batch in JSON.
     private static func request(
-        _ id: String, _ method: String = "post", _ url: String, body: String? = nil, repeatable: String? = nil,
+        _ id: String, _ url: String, method: String = "post", body: String? = nil, repeatable: String? = nil,
         more: String = "", fields: String = ""
     ) -> String {
         let repeats = repeatable.map {
@@ -75,7 +75,7 @@ struct RepeatableBatchTests {
 
     @Test("The units of a batch in JSON are executed once, although the batch is repeated (review, 12)")
     func units() async throws {
-        try await ShopBackEnd.run { site, backEnd in
+        try await ShopBackEnd.run { site, backEnd async throws in
             let requests = [
                 Self.request("a", "Products", body: Self.product(70), repeatable: "u-1"),
                 Self.request(
@@ -97,13 +97,13 @@ struct RepeatableBatchTests {
 
     @Test("A later unit of a batch in JSON refers to the entity of an earlier one")
     func references() async throws {
-        try await ShopBackEnd.run { site, _ in
+        try await ShopBackEnd.run { site, _ async throws in
             let requests = [
                 Self.request("new", "Products", body: Self.product(75), repeatable: "r-1"),
                 Self.request(
-                    "edit", "patch", "$new", body: #"{"Name":"Edited"}"#, repeatable: "r-2",
+                    "edit", "$new", method: "patch", body: #"{"Name":"Edited"}"#, repeatable: "r-2",
                     more: #","dependsOn":["new"]"#, fields: #","if-match":"*""#),
-                Self.request("read", "get", "Products(75)"),
+                Self.request("read", "Products(75)", method: "get"),
             ]
             let answer = try await Self.send(site, requests)
             let statuses = Self.statuses(answer)
@@ -113,7 +113,8 @@ struct RepeatableBatchTests {
             let failing = [
                 Self.request("new", "Products", body: #"{"ID":"wrong"}"#, repeatable: "r-3"),
                 Self.request(
-                    "edit", "patch", "$new", body: #"{"Name":"X"}"#, repeatable: "r-4", more: #","dependsOn":["new"]"#),
+                    "edit", "$new", method: "patch", body: #"{"Name":"X"}"#, repeatable: "r-4",
+                    more: #","dependsOn":["new"]"#),
             ]
             let refused = try await Wire.send(
                 "POST", site.url + "$batch", Self.json.merging(["Prefer": "continue-on-error"]) { $1 },
@@ -173,9 +174,9 @@ struct RepeatableBatchTests {
         }
     }
 
-    @Test("A unit whose error has quotation marks is told as JSON")
-    func quoted() async throws {
-        try await ShopBackEnd.run { site, _ in
+    @Test("A unit with the id of another one is refused, and the others are executed (review, 12)")
+    func usedID() async throws {
+        try await ShopBackEnd.run { site, _ async throws in
             let requests = [
                 Self.request("a", "Products", body: Self.product(85), repeatable: "q-1"),
                 Self.request("b", "Products", body: Self.product(86), repeatable: "q-1"),

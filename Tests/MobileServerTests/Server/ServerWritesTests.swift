@@ -9,7 +9,7 @@ import Testing
     @Test("Review 19: devices are seen in groups, and no change number is spent on them")
     func seen() async throws {
         let lab = try await DeviceLab()
-        try await lab.run { server in
+        try await lab.run { server async throws in
             let devices = [LabDevice(), LabDevice(), LabDevice()]
             for device in devices { try await device.register(server) }
             let state = lab.state
