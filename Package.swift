@@ -371,7 +371,8 @@ let testing: [Target] = [
         [
             "outpost", "outpost-server", "ErrorCodes", "ForeignPrograms", "LanguageChecks", "MobileProtocol",
             "MobileServer", "ODataClient", "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO",
-            "OfflineOData", "Secrets", "ServerState", "ToolLanguage", "WireFaults", crypto, grdb, httpTypes, logging,
+            "OfflineOData", "Secrets", "ServerState", "ToolLanguage", "WireFaults", argumentParser, crypto, grdb,
+            httpTypes, logging,
         ]),
     tests(
         "outpostTests",

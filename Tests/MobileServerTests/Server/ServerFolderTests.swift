@@ -79,6 +79,25 @@ struct ServerFolderTests {
         await restored.close()
     }
 
+    @Test("A backup neither replaces a file nor follows a link")
+    func links() async throws {
+        let folder = Self.folder()
+        defer { Self.remove(folder) }
+        try await folder.create()
+        let (state, _) = try await folder.open(ServerConfiguration())
+        _ = try await state.migrate(dryRun: false)
+        let (target, link) = (folder.file("target"), folder.file("link"))
+        try "kept".write(toFile: target, atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        for path in [target, link] {
+            await #expect(throws: ServerFolderError.self) {
+                try await ServerBackup.write(folder, state: state, to: path)
+            }
+        }
+        await state.close()
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "kept")
+    }
+
     @Test("A cut or changed backup is refused, and nothing is written")
     func damaged() async throws {
         let (folder, other) = (Self.folder(), Self.folder())

@@ -90,6 +90,17 @@ final class ServerTool: Sendable {
         return Result(code: process.terminationStatus, output: out, errors: err)
     }
 
+    /// Runs a command with a list of arguments to its end.
+    func runAll(_ arguments: [String]) async throws -> Result {
+        let (process, output, errors) = process(arguments)
+        async let outputText = Self.text(output)
+        async let errorText = Self.text(errors)
+        try process.run()
+        let (out, err) = await (outputText, errorText)
+        await Self.end(of: process)
+        return Result(code: process.terminationStatus, output: out, errors: err)
+    }
+
     /// Runs a command on the data folder, which must succeed.
     @discardableResult
     func done(_ arguments: String...) async throws -> Result {

@@ -42,9 +42,13 @@ struct DestinationExchange: Sendable {
         if runtime.rights != nil {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
             let provider = RemoteProvider(base: client, root: proxy.root)
-            return try await replayed(request, body, proxy: proxy) { request, body in
-                await served(by: provider, request, body)
+            let serve: @Sendable (HTTPRequest, ByteStream) async throws -> (HTTPResponse, ByteStream) = {
+                await served(by: provider, $0, $1)
             }
+            let way = way(
+                of: request, recognisesRepeats: await runtime.recognisesRepeats(), timeout: proxy.timeout, by: serve)
+            if let answer = try await batched(request, body, way) { return answer }
+            return try await replayed(request, body, proxy: proxy, forward: serve)
         }
         var circumstances = DestinationProxy.Circumstances(
             publicRoot: try publicRoot(request), credentials: caller.credentials)
@@ -149,24 +153,8 @@ struct DestinationExchange: Sendable {
         circumstances: DestinationProxy.Circumstances
     ) async throws -> (HTTPResponse, ByteStream) {
         let isChange = ![.get, .head, .options].contains(request.method)
-        let isBatch = request.path?.prefix { $0 != "?" }.hasSuffix("/$batch") ?? false
-        if isChange, isBatch, let type = request.headerFields[.contentType].flatMap({ MediaType($0) }),
-            type.matches("multipart", "mixed"), let boundary = type["boundary"]
-        {
-            let bytes = try await body.collect(limit: Int(clamping: services.configuration.limits.upload))
-            let batch = try MultipartBody(bytes, boundary: boundary)
-            guard RepeatableBatch.isNeeded(for: batch) else {
-                return try await proxy.send(
-                    proxy.outgoing(request, ByteStream(bytes), circumstances: circumstances), circumstances)
-            }
-            let isV2 = (try? await runtime.dialect()) == "v2"
-            let continues = request.headerFields[values: .prefer].contains {
-                $0.contains("continue-on-error") && !$0.contains("continue-on-error=false")
-            }
-            return try await RepeatableBatch(
-                proxy: proxy, replay: replay, owner: owner, circumstances: circumstances, request: request,
-                continuesOnError: isV2 || continues
-            ).execute(batch)
+        if let answer = try await batched(request, body, way(of: request, through: proxy, circumstances)) {
+            return answer
         }
         guard isChange else {
             let answer = try await proxy.send(
@@ -178,13 +166,13 @@ struct DestinationExchange: Sendable {
         }
     }
 
-    private var replay: ReplayGuard {
+    var replay: ReplayGuard {
         ReplayGuard(
             replays: services.state.replays, node: services.nodeName,
             lease: runtime.configuration.timeout * 2 + .seconds(5))
     }
 
-    private var owner: [UInt8] {
+    var owner: [UInt8] {
         ReplayGuard.owner(
             application: caller.application.record.name, destination: runtime.name,
             registration: caller.registration?.id, user: [caller.user.issuer, caller.user.subject])

@@ -239,6 +239,7 @@ enum OperatorMetadata {
         </Action>
         <Action Name="Activate" IsBound="true">
         <Parameter Name="version" Type="Outpost.Operators.ConfigurationVersion" Nullable="false"/>
+        <ReturnType Type="Outpost.Operators.Approval"/>
         </Action>
         <Action Name="Approve" IsBound="true">
         <Parameter Name="approval" Type="Outpost.Operators.Approval" Nullable="false"/>

@@ -42,7 +42,7 @@ extension OperatorProvider {
         guard let entity = change.entity else {
             let etag = try await etag(ofApplication: name, change)
             try await translatingState { () async throws(ServerStateError) in
-                try await state.applications.remove(name, ifMatch: etag)
+                try await ApplicationImporter(state: state).remove(name, ifMatch: etag)
             }
             try await audit(change.sender, "application.remove", target: name)
             return await removed(ChangeNumberScope.server)

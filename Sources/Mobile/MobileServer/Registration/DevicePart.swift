@@ -63,13 +63,14 @@ public final class DevicePart: ServerPart {
         let shapes = try DeviceModel()
         self.shapes = shapes
         let state = services.state
+        let authority = try DeviceAuthority(keys: services.keys)
         let signIn = UserSignIn(
-            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute)
+            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute,
+            authorities: CertificateAuthorities(folder: services.dataFolder), deviceAuthority: authority.subject)
         let documents = DeviceDocuments(shapes: shapes, state: state)
         nonces = ProofNonces(key: services.keys.key(.nonces).symmetricKey)
         seen = SeenDevices(state: state)
         addresses = DeviceAddresses(services.configuration.server)
-        let authority = try DeviceAuthority(keys: services.keys)
         authorityPEM = authority.pem
         door = DeviceDoor(
             state: state, signIn: signIn, nonces: nonces, documents: documents,
@@ -114,7 +115,7 @@ public final class DevicePart: ServerPart {
     public func check() async -> [CheckFinding] {
         let applications = (try? await applications.all()) ?? []
         return applications.flatMap { application in
-            SecurityCheck.findings(of: application, services.configuration)
+            SecurityCheck.findings(of: application, services.configuration, folder: services.dataFolder)
         }
     }
 

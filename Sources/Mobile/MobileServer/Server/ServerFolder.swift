@@ -13,6 +13,7 @@ import ServerState
 /// | `keys` | the keys of the server, wrapped by the master key |
 /// | `state.db`, `feeds.db` | the state, encrypted |
 /// | `nonce` | a number that is also in both databases |
+/// | `client-authorities.pem` | the authorities of client certificates, written at each start with TLS |
 ///
 /// ```swift
 /// let folder = ServerFolder(path: path)

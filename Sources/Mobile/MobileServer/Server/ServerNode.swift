@@ -31,7 +31,7 @@ public final class ServerNode: Sendable {
         /// The time after the start during which the admission opens from 10 % to 100 %, so that devices that come back
         /// after an outage do not come all at once; zero opens it at once.
         public var openingTime = Duration.seconds(60)
-        /// The PEM file with authorities of client certificates, besides that of the configuration.
+        /// The PEM file with authorities of client certificates, in place of that of the configuration.
         public var clientAuthorities: String?
 
         /// Creates the defaults.

@@ -152,12 +152,8 @@ struct AppCommand: AsyncParsableCommand {
                     "Removing '\(app)' removes its users and registrations.", advice: "Add --yes.", status: .misused)
             }
             try await options.withServer { server in
-                let record = try await server.application(app)
-                // The feeds are in another file, and go by jobs that may be repeated.
-                for feed in try await server.state.feeds.feeds(of: record.id) {
-                    try await server.state.jobs.add(NewJob(kind: .drop, target: "\(feed.id)"))
-                }
-                try await server.state.applications.remove(app, ifMatch: nil)
+                _ = try await server.application(app)
+                try await ApplicationImporter(state: server.state).remove(app)
                 try await server.audit("application.remove", app)
             }
             if options.json { return Console.json(["removed": app]) }

@@ -290,6 +290,9 @@ struct DeviceCommand: AsyncParsableCommand {
             guard (1...8760).contains(hours) else {
                 throw ValidationError(translated("--hours is a number from 1 to 8760."))
             }
+            guard (1...RegistrationLimits.userNameLength).contains(user.count) else {
+                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters.")
+            }
         }
 
         func run() async throws {
@@ -317,7 +320,9 @@ extension OpenServer {
     func registration(_ id: String, _ app: String) async throws -> (ApplicationRecord, RegistrationRecord) {
         let application = try await application(app)
         guard let record = try await state.registrations.registration(id, of: application.id) else {
-            throw ServerFailure("'\(app)' has no registration '\(id)'.")
+            throw ServerFailure(
+                "'\(app)' has no registration '\(id)'.",
+                advice: "List the registrations with 'outpost-server device list \(app)'.")
         }
         return (application, record)
     }

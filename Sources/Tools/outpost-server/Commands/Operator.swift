@@ -85,6 +85,12 @@ struct OperatorCommand: AsyncParsableCommand {
         @Option(help: .text("The role: viewer, support, manager or security."))
         var role: String
 
+        mutating func validate() throws {
+            guard (1...RegistrationLimits.userNameLength).contains(name.count) else {
+                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters.")
+            }
+        }
+
         func run() async throws {
             let role = try OperatorCommand.role(role)
             let link = try await options.withServer { server in

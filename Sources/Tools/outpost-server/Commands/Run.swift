@@ -117,6 +117,11 @@ struct Run: AsyncParsableCommand {
             nodeOptions.openingTime = .zero
         }
         if log { nodeOptions.accessLog = logger }
+        if server.configuration.server.tls == .own {
+            nodeOptions.clientAuthorities = try ClientAuthoritiesFile.write(
+                in: server.folder.path, configured: server.configuration.server.clientCA,
+                devices: composition.deviceAuthority)
+        }
         let node = ServerNode(services: services, parts: composition.parts, options: nodeOptions)
         let drain = server.configuration.server.drain
         let signals = ServerSignals(limit: drain + .seconds(15)) {

@@ -98,16 +98,12 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: .text("The application."))
-        var app: String
-
-        @Argument(help: .text("The name, the subject or the number of the user."))
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             let report = try await options.withServer { server in
-                let application = try await server.application(app)
-                let user = try await server.user(user, of: application)
+                let application = try await server.application(named.app)
+                let user = try await server.user(named.user, of: application)
                 let devices = try await server.state.registrations.registrations(
                     RegistrationFilter(application: application.id, user: user.id))
                 return Report(user: Row(user), registrations: devices.map(\.id))
@@ -152,6 +148,12 @@ struct UserCommand: AsyncParsableCommand {
             help: .text("The file with the password.", valueName: "file"), completion: .file())
         var passwordFile: String
 
+        mutating func validate() throws {
+            guard (1...RegistrationLimits.userNameLength).contains(name.count), !name.contains(":") else {
+                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters and no colon.")
+            }
+        }
+
         func run() async throws {
             let password = try await SecretResolver(
                 state: nil, folder: FileManager.default.currentDirectoryPath
@@ -179,13 +181,9 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: .text("The application."))
-        var app: String
+        @OptionGroup var named: UserArguments
 
-        @Argument(help: .text("The name, the subject or the number of the user."))
-        var user: String
-
-        func run() async throws { try await UserCommand.setLocked(true, user: user, of: app, options) }
+        func run() async throws { try await UserCommand.setLocked(true, named, options) }
     }
 
     struct UnlockUser: AsyncParsableCommand {
@@ -199,23 +197,17 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: .text("The application."))
-        var app: String
+        @OptionGroup var named: UserArguments
 
-        @Argument(help: .text("The name, the subject or the number of the user."))
-        var user: String
-
-        func run() async throws { try await UserCommand.setLocked(false, user: user, of: app, options) }
+        func run() async throws { try await UserCommand.setLocked(false, named, options) }
     }
 
-    static func setLocked(
-        _ isLocked: Bool, user name: String, of app: String, _ options: ServerOptions
-    ) async throws {
+    static func setLocked(_ isLocked: Bool, _ named: UserArguments, _ options: ServerOptions) async throws {
         let row = try await options.withServer { server in
-            let application = try await server.application(app)
-            let user = try await server.user(name, of: application)
+            let application = try await server.application(named.app)
+            let user = try await server.user(named.user, of: application)
             let changed = try await server.state.registrations.setLocked(isLocked, user: user.id)
-            try await server.audit(isLocked ? "user.lock" : "user.unlock", "\(app)/\(user.id)")
+            try await server.audit(isLocked ? "user.lock" : "user.unlock", "\(named.app)/\(user.subject)")
             return Row(changed)
         }
         if options.json { return Console.json(row) }
@@ -233,23 +225,18 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: .text("The application."))
-        var app: String
-
-        @Argument(help: .text("The name, the subject or the number of the user."))
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             try await options.withServer { server in
-                let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, of: application, in: server)
-                guard found.users + found.directory > 0 else {
-                    throw ServerFailure("'\(app)' has no user '\(user)'.")
-                }
-                try await server.audit("user.remove", "\(app)/\(user)")
+                let application = try await server.application(named.app)
+                let person = try await server.person(named.user, of: application)
+                guard !person.isUnknown else { throw server.unknown(named.user, of: application) }
+                _ = try await server.remove(person, of: application)
+                try await server.audit("user.remove", "\(named.app)/\(named.user)")
             }
-            if options.json { return Console.json(["removed": user]) }
-            Console.line("'\(user)' is removed.")
+            if options.json { return Console.json(["removed": named.user]) }
+            Console.line("'\(named.user)' is removed.")
         }
     }
 
@@ -258,8 +245,9 @@ struct UserCommand: AsyncParsableCommand {
             commandName: "erase", abstract: translated("Remove all data about a person, with a report."),
             discussion: translated(
                 paragraphs: """
-                    Registrations, settings and policies go. The audit keeps its entries with a pseudonym in place of \
-                    the name.
+                    Registrations, settings, policies, activation codes, counted sign-ins and stored responses of \
+                    repeatable requests go. The audit keeps its entries with a pseudonym in place of the name. The \
+                    notice of the removal keeps the name for a day, and backups keep everything.
 
                     EXAMPLE
                       outpost-server user erase shop ann --json > erased.json
@@ -267,27 +255,27 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: .text("The application."))
-        var app: String
-
-        @Argument(help: .text("The name or the subject of the person."))
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             let report = try await options.withServer { server in
-                let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, of: application, in: server)
-                let pseudonym = "p-" + server.keys.cipher(.audit).pseudonym(of: user).prefix(16)
-                let entries = try await server.state.operators.replaceInAudit(user, by: pseudonym)
+                let application = try await server.application(named.app)
+                let person = try await server.person(named.user, of: application)
+                let responses = try await server.forgetRequests(of: person, in: application)
+                let found = try await server.remove(person, of: application)
+                let (pseudonym, entries) = try await server.replaceInAudit(person, named.user, of: application)
+                guard !person.isUnknown || entries > 0 else { throw server.unknown(named.user, of: application) }
+                try await server.audit("user.erase", "\(named.app)/\(pseudonym)")
                 return Report(
-                    application: app, pseudonym: pseudonym, users: found.users, directoryUsers: found.directory,
-                    registrations: found.registrations, auditEntries: entries)
+                    application: named.app, pseudonym: pseudonym, users: found.users, directoryUsers: found.directory,
+                    registrations: found.registrations, storedResponses: responses, auditEntries: entries)
             }
             if options.json { return Console.json(report) }
             Console.line(
                 """
-                Removed \(report.users) users, \(report.directoryUsers) directory users and \(report.registrations) \
-                registrations. \(report.auditEntries) audit entries name \(report.pseudonym) instead.
+                Removed \(report.users) users, \(report.directoryUsers) directory users, \(report.registrations) \
+                registrations and \(report.storedResponses) stored responses. \(report.auditEntries) audit entries \
+                name \(report.pseudonym) instead.
                 """)
         }
 
@@ -297,54 +285,17 @@ struct UserCommand: AsyncParsableCommand {
             var users: Int
             var directoryUsers: Int
             var registrations: Int
+            var storedResponses: Int
             var auditEntries: Int
         }
     }
-
-    /// Removes all users of a name.
-    static func remove(
-        _ name: String, of application: ApplicationRecord, in server: OpenServer
-    ) async throws -> (users: Int, directory: Int, registrations: Int) {
-        var (count, devices) = (0, 0)
-        for user in try await server.users(of: application)
-        where user.name == name || user.subject == name || "\(user.id)" == name {
-            devices += try await server.state.registrations.registrations(
-                RegistrationFilter(application: application.id, user: user.id)
-            ).count
-            try await server.state.registrations.removeUser(user.id)
-            count += 1
-        }
-        var directory = 0
-        if try await server.state.registrations.directoryUser(name, of: application.id) != nil {
-            try await server.state.registrations.removeDirectoryUser(name, of: application.id)
-            directory = 1
-        }
-        return (count, directory, devices)
-    }
 }
 
-extension OpenServer {
-    /// Returns all users of an application.
-    func users(of application: ApplicationRecord) async throws -> [UserRecord] {
-        var users: [UserRecord] = []
-        while true {
-            let page = try await state.registrations.users(of: application.id, after: users.last?.id ?? 0)
-            users += page
-            if page.count < 1000 { return users }
-        }
-    }
+/// The arguments of commands for one user.
+struct UserArguments: ParsableArguments {
+    @Argument(help: .text("The application."))
+    var app: String
 
-    /// Returns the only user with a name, subject or number.
-    func user(_ name: String, of application: ApplicationRecord) async throws -> UserRecord {
-        let found = try await users(of: application).filter {
-            $0.name == name || $0.subject == name || "\($0.id)" == name
-        }
-        guard let user = found.first else { throw ServerFailure("'\(application.name)' has no user '\(name)'.") }
-        guard found.count == 1 else {
-            throw ServerFailure(
-                "'\(application.name)' has several users '\(name)'.",
-                advice: "Name one by its number: \(found.map { "\($0.id)" }.joined(separator: ", ")).")
-        }
-        return user
-    }
+    @Argument(help: .text("The name, the subject or the number of the user."))
+    var user: String
 }
