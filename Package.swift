@@ -194,7 +194,7 @@ let libraries: [Target] = [
     library(
         "ObjectAPI", floor: 7, group: "Objects",
         [
-            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
+            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets", logging,
         ]),
 
     library(
