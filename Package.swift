@@ -229,7 +229,7 @@ let programs: [Target] = [
         "reference-service", floor: 9, group: "Tools",
         [
             "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
-            argumentParser,
+            argumentParser, httpTypes,
         ],
         resources: [
             .embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json"),
