@@ -37,13 +37,13 @@ enum ReservedNames {
         "ObjectAPI", "ObjectChange", "ObjectError", "ObjectLogRecord", "ObjectOperation", "ObjectPackage",
         "ObjectReference", "ObjectSet", "ObjectState", "ObjectTransaction", "ObjectType", "OfflineStore",
         "OperationParameters", "OrderedQueryValue", "Package", "PackageChangeLog", "PackageDatabase", "PackageEvent",
-        "PackageLogger", "PackageMetadata", "PackageObserver", "PendingChange", "PendingOperation",
-        "PersonalizationKeys", "PersonalizationValues", "QueryAlias", "QueryArgument", "QueryPath", "ReplayFailure",
-        "ReplaySuccess", "RequiredInitialValues", "ResultOperand", "Savable", "SelectableColumn", "StateCondition",
-        "StoreLogRecord", "Subscription", "SubscriptionArgument", "SubscriptionParameters", "Subscriptions",
-        "SummableQueryValue", "SurrogateKey", "SyncAction", "SyncReport", "SynchronizationPermits",
-        "SynchronizationProfile", "SynchronizationStatus", "SynchronizationTicket", "TypedQueryOperand",
-        "UnqueryableAttribute", "Updatable",
+        "PackageLogger", "PackageMetadata", "PackageObserver", "PackageSubscription", "PackageSubscriptions",
+        "PendingChange", "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "PredecessorError",
+        "QueryAlias", "QueryArgument", "QueryPath", "ReplayFailure", "ReplaySuccess", "RequiredInitialValues",
+        "ResultOperand", "Savable", "SelectableColumn", "StateCondition", "StoreLogRecord", "SubscriptionArgument",
+        "SubscriptionParameters", "SummableQueryValue", "SurrogateKey", "SyncAction", "SyncReport",
+        "SynchronizationPermits", "SynchronizationProfile", "SynchronizationStatus", "SynchronizationTicket",
+        "TypedQueryOperand", "UnqueryableAttribute", "Updatable",
     ]
 
     /// The members of every generated enumeration. `none` and `some` would be confused with those of

@@ -16,7 +16,7 @@ final class EventHub<Package: ObjectPackage>: Sendable {
         let buffer: Buffer
         let hub: EventHub
 
-        init(_ id: Int, _ buffer: Buffer, _ hub: EventHub) {
+        init(_ id: Int, _ buffer: Buffer, hub: EventHub) {
             self.id = id
             self.buffer = buffer
             self.hub = hub
@@ -46,7 +46,7 @@ final class EventHub<Package: ObjectPackage>: Sendable {
             if state.isFinished { buffer.finish() } else { state.buffers[state.last] = buffer }
             return state.last
         }
-        let registration = Registration(id, buffer, self)
+        let registration = Registration(id, buffer, hub: self)
         return AsyncStream(unfolding: { await registration.buffer.next() })
     }
 

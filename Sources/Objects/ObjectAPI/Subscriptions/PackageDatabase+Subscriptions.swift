@@ -3,7 +3,7 @@ import OfflineOData
 /// Subscribing to a package, and the state of the subscription as a whole.
 extension PackageDatabase {
     /// The subscriptions of the package.
-    public var subscriptions: Subscriptions<Package> { Subscriptions(database: self) }
+    public var subscriptions: PackageSubscriptions<Package> { PackageSubscriptions(database: self) }
 
     /// Subscribes to the package and synchronizes it. The first ``synchronize(_:context:)`` does the same.
     ///

@@ -53,14 +53,14 @@ struct SubscriptionKeeper: Sendable {
     }
 
     /// All subscriptions of a set, of all sets if none is named, each with its query.
-    func all(of set: String? = nil) async throws -> [(subscription: Subscription, query: DefiningQuery)] {
+    func all(of set: String? = nil) async throws -> [(subscription: PackageSubscription, query: DefiningQuery)] {
         let queries = try await store.queries.all()
         return queries.compactMap { query in
             guard case .name(let name, _)? = query.url.path.segments.first, set == nil || set == name.text,
                 let known = package.sets[name.text],
                 let arguments = self.query(of: known).arguments(ofQuery: query.name)
             else { return nil }
-            return (Subscription(entitySet: known.name, group: known.group, arguments: arguments), query)
+            return (PackageSubscription(entitySet: known.name, group: known.group, arguments: arguments), query)
         }
     }
 

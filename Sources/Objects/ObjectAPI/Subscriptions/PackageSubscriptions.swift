@@ -8,7 +8,7 @@ import ODataModel
 /// try await crm.subscriptions.add(CustomerSubscription(region: "West"))
 /// for subscription in try await crm.subscriptions.all() { print(subscription.entitySet, subscription.arguments) }
 /// ```
-public struct Subscriptions<Package: ObjectPackage>: Sendable {
+public struct PackageSubscriptions<Package: ObjectPackage>: Sendable {
     let database: PackageDatabase<Package>
 
     /// Adds a subscription. The next synchronization brings its rows.
@@ -32,15 +32,15 @@ public struct Subscriptions<Package: ObjectPackage>: Sendable {
 
     /// Removes a subscription as ``all()`` has returned it.
     @discardableResult
-    public func remove(_ subscription: Subscription) async throws -> Bool {
+    public func remove(_ subscription: PackageSubscription) async throws -> Bool {
         try await change(subscription.entitySet) { try await $0.remove(subscription.arguments, of: $1) }
     }
 
     /// Returns all subscriptions of the package.
-    public func all() async throws -> [Subscription] { try await database.keeper.all().map { $0.subscription } }
+    public func all() async throws -> [PackageSubscription] { try await database.keeper.all().map { $0.subscription } }
 
     /// Returns the subscriptions of one entity set.
-    public func all<Parameters: SubscriptionParameters>(_ type: Parameters.Type) async throws -> [Subscription]
+    public func all<Parameters: SubscriptionParameters>(_ type: Parameters.Type) async throws -> [PackageSubscription]
     where Parameters.Package == Package {
         try await database.keeper.all(of: Parameters.entitySet).map { $0.subscription }
     }

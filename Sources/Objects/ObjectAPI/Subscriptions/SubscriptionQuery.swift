@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 
 /// A subscription of a package: rows of one entity set that are synchronized.
-public struct Subscription: Hashable, Sendable {
+public struct PackageSubscription: Hashable, Sendable {
     /// The entity set.
     public var entitySet: String
     /// The synchronization group.
