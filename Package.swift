@@ -194,7 +194,7 @@ let libraries: [Target] = [
     library(
         "ObjectAPI", floor: 7, group: "Objects",
         [
-            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
+            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets", logging,
         ]),
 
     library(
@@ -231,7 +231,7 @@ let programs: [Target] = [
         "reference-service", floor: 9, group: "Tools",
         [
             "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
-            argumentParser,
+            argumentParser, httpTypes,
         ],
         resources: [
             .embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json"),

@@ -30,7 +30,9 @@ struct ObjectGoldenTests {
         return try Generator(model, configuration).generate().files.map(\.text).joined()
     }
 
-    @Test("in the sources of the runtime tests equals the generated code, byte for byte", arguments: ["Crm", "Depot"])
+    @Test(
+        "in the sources of the runtime tests equals the generated code, byte for byte",
+        arguments: ["Crm", "Depot", "Desk"])
     func golden(name: String) throws {
         let code = try Generator(
             Self.model(name.lowercased()), GeneratorConfiguration(access: .internal, files: 1, objects: true)

@@ -130,6 +130,9 @@ private let ownWords: [String: String] = [
     "object.package-mismatch.recovery": "Install the version of the app that fits the service.",
     "object.invalid-package.recovery": "Generate the code again.",
     "object.invalid-query.recovery": "Generate the code again.",
+    "object.synchronization-disabled.recovery": "Switch synchronization on, then try again.",
+    "object.pending-changes.recovery": "Synchronize, or cancel the changes.",
+    "object.no-log-service.recovery": "Read the records on this device.",
     "object.no-such-entity.recovery": "Check the name against the metadata of the package.",
     "object.abstract-entity.recovery": "Name a type that derives from it.",
     "object.no-such-attribute.recovery": "Check the name against the metadata of the package.",
@@ -234,6 +237,7 @@ private let levels: [String: String] = [
     "object": """
     not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query \
     no-such-entity abstract-entity no-such-attribute no-such-operation no-such-parameter missing-argument \
+    synchronization-disabled pending-changes no-log-service \
     invalid-type stream-not-open stream-not-closed append-only over-length not-at-character
     """,
     "offline": """
