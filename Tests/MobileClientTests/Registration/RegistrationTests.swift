@@ -172,11 +172,14 @@ import Testing
                     return image
                 }
             }
-            let first = try #require(try await image { try await device.registration.register() })
+            let asked = try await image { try await device.registration.register() }
+            let first = try #require(asked)
+            #expect(lab.wire.requests.count == 2)
             #expect(first.roundsLeft == 3 && first.png.starts(with: [0x89, 0x50, 0x4E, 0x47]))
             #expect(await device.registration.captcha == first)
+            #expect(lab.wire.requests.count == 2)
             let second = try await image { try await device.registration.answer(captcha: "WRONG") }
-            #expect(second?.roundsLeft == 2)
+            #expect(second?.roundsLeft == 2, "\(lab.wire.requests)")
             try await device.registration.answer(captcha: lab.captchaText)
             #expect(device.registration.state == .registered)
             let guesser = try await RegistrationLab(lab, user: nil, vault: "guesser")

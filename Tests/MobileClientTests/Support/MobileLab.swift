@@ -264,6 +264,7 @@ final class VirtualClock: Sendable {
 
     private func sleep(_ duration: Duration) async throws {
         let seconds = duration / .seconds(1)
+        if seconds <= 0 { return }
         let number = state.withLock { state in
             state.last += 1
             return state.last

@@ -99,7 +99,11 @@ extension MobileLab {
         var configuration = MobileSession.Configuration(
             directory: directory + "/sessions", vaults: try vaults(), transport: transport, applicationVersion: "2.0",
             clock: clock.clock)
-        if let device { configuration.afterWrite = { try device.note($0) } }
+        if let device {
+            configuration.afterWrite = { try device.note($0) }
+            // Nobody moves the clock of a device that is off.
+            configuration.registrationTimeout = .zero
+        }
         configuration.openStores = { session in
             // A store: a file that only the key of the vault opens.
             let key = try await session.key(forStore: "orders")

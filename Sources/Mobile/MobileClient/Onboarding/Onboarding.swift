@@ -331,6 +331,19 @@ public actor Onboarding {
     /// Does the steps that are not done yet, and opens the stores.
     private func run(_ session: MobileSession, activation: Secret<String>?) async throws(MobileError) -> MobileSession {
         current = session
+        await session.setUp(true)
+        do throws(MobileError) {
+            try await steps(session, activation: activation)
+        } catch {
+            await session.setUp(false)
+            throw error
+        }
+        await session.setUp(false)
+        current = nil
+        return session
+    }
+
+    private func steps(_ session: MobileSession, activation: Secret<String>?) async throws(MobileError) {
         let isKnown = await session.progress.done >= .unlocked
         if isKnown {
             try await session.enforceOfflineLimit()
@@ -345,13 +358,14 @@ public actor Onboarding {
         try await step(.policies) { () async throws(MobileError) in try await self.readPolicies(session) }
         if !isKnown {
             try await step(.passcode) { () async throws(MobileError) in try await self.createVault(session) }
+        } else if await !session.secrets.isOpen {
+            // Its time-out has passed, or other rules for the passcode have arrived meanwhile.
+            try await step(.passcode) { () async throws(MobileError) in try await self.unlock(session) }
         }
         if await session.progress.done < .unlocked { try await session.advance(to: .unlocked) }
         broadcast.send(.unlocked)
         try await step(.stores) { () async throws(MobileError) in try await session.openStores() }
-        current = nil
         try await session.keepPins()
-        return session
     }
 
     /// Signs in and registers; a refused sign-in is asked again with its reason.

@@ -21,6 +21,7 @@ public actor Policies {
     private let clock: MobileClock
     private var snapshot: PolicySnapshot?
     private var etags: [String: String] = [:]
+    private var exchange: Task<Result<(policies: PolicySnapshot, isChanged: Bool), MobileError>, Never>?
 
     init(wire: DeviceWire, records: SessionRecords, clock: MobileClock) {
         self.wire = wire
@@ -63,6 +64,23 @@ public actor Policies {
     /// - Returns: The policies, and whether they have changed.
     /// - Throws: ``MobileError``.
     func receive() async throws(MobileError) -> (policies: PolicySnapshot, isChanged: Bool) {
+        // Two exchanges at once could take an older answer for the newer one.
+        if let exchange { return try await waiting(for: exchange) }
+        let task = Task { () async -> Result<(policies: PolicySnapshot, isChanged: Bool), MobileError> in
+            let result: Result<(policies: PolicySnapshot, isChanged: Bool), MobileError>
+            do throws(MobileError) {
+                result = .success(try await self.read())
+            } catch {
+                result = .failure(error)
+            }
+            self.exchange = nil
+            return result
+        }
+        exchange = task
+        return try await waiting(for: task)
+    }
+
+    private func read() async throws(MobileError) -> (policies: PolicySnapshot, isChanged: Bool) {
         let old = try await current()
         var new = old
         new.lock.confirmation = nil

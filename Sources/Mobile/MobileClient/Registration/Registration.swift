@@ -122,7 +122,8 @@ public actor Registration {
         guard let challenge else { return try await register() }
         guard !text.isEmpty else { throw .emptyParameter("the text of the image") }
         self.challenge = nil
-        try await run { await $0.registration(captcha: (challenge.id, text)) }
+        let solution = (id: challenge.id, text: text)
+        try await run { await $0.registration(captcha: solution) }
     }
 
     /// Connects a registered device, and returns when the attempt has ended.
@@ -402,7 +403,7 @@ public actor Registration {
     }
 
     private func continueLater(from number: Int) {
-        guard loop == nil, wantsConnection, states.connection != .waitingForNotification else { return }
+        guard loop == nil, wantsConnection, !waitsForNotification else { return }
         loop = Task { [weak self, clock] in
             var number = number
             while !Task.isCancelled {

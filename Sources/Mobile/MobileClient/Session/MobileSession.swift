@@ -97,6 +97,8 @@ public actor MobileSession {
     private var contact: OfflineTime?
     private var contactSavedAt = 0.0
     private var isRefreshing = false
+    /// Whether an onboarding does the steps of this session, which reads settings and policies itself.
+    private var isSettingUp = false
     private var lastForbidden = -Double.infinity
     /// Whether the data are being erased, so that nothing is written any more.
     private var isWiped = false
@@ -148,6 +150,8 @@ public actor MobileSession {
     }
 
     func announce(_ state: OnboardingState) { broadcast.send(state) }
+
+    func setUp(_ isSettingUp: Bool) { self.isSettingUp = isSettingUp }
 
     func advance(to done: OnboardingProgress.Done) async throws(MobileError) {
         try await change { $0.done = done }
@@ -427,7 +431,7 @@ public actor MobileSession {
         case .versions(let policies, let settings):
             // Only the server itself knows the versions of this registration: an intermediary is no contact.
             try? await noteContact()
-            guard progress.done == .ready else { return }
+            guard progress.done == .ready, !isSettingUp else { return }
             if let policies, await self.policies.isOutdated(policies) { _ = try? await refreshPolicies() }
             if let settings, progress.lock == nil, await self.settings.isOutdated(settings) {
                 try? await self.settings.refresh()
@@ -445,8 +449,8 @@ public actor MobileSession {
 
     private func saveContact() async throws(MobileError) {
         guard let contact else { return }
-        try await records.set(contact, SessionRecordNames.contact)
         contactSavedAt = configuration.clock.elapsed()
+        try await records.set(contact, SessionRecordNames.contact)
     }
 
     /// Locks or wipes if the device was without contact for longer than the policy allows. An app that runs for days
