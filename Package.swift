@@ -198,6 +198,13 @@ let libraries: [Target] = [
         ]),
 
     library(
+        "MobileClient", floor: 7, group: "Mobile",
+        [
+            "DataVault", "ErrorCodes", "MobileProtocol", "ODataClient", "ODataHTTP", "ODataModel", "ODataService",
+            "Secrets", crypto, httpTypes,
+        ]),
+
+    library(
         "OutpostKit", floor: 7, group: "Kit",
         [
             "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
@@ -356,6 +363,12 @@ let testing: [Target] = [
             "WireFaults", httpTypes,
         ], exclude: ["Clients"]),
     tests("MobileProtocolTests", ["MobileProtocol", "ODataGenerator", "ODataModel"]),
+    tests(
+        "MobileClientTests",
+        [
+            "DataVault", "ErrorCodes", "MobileClient", "MobileProtocol", "MobileServer", "ODataClient", "ODataHTTP",
+            "ODataModel", "ODataServer", "ODataService", "ODataTransportNIO", "Secrets", "ServerState", httpTypes,
+        ]),
     tests("ServerStateTests", ["Secrets", "ServerState", "ServerStateConformance", grdb]),
     tests(
         "MobileServerTests",

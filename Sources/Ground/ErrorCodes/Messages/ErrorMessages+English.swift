@@ -240,6 +240,14 @@ private let levels: [String: String] = [
     synchronization-disabled pending-changes no-log-service \
     invalid-type stream-not-open stream-not-closed append-only over-length not-at-character
     """,
+    "mobile": """
+    empty-parameter invalid-address plain-http invalid-configuration ambiguous-application unknown-application \
+    unknown-security outdated-app unreachable untrusted invalid-answer refused too-many-requests not-registered \
+    already-registered wrong-user sign-in-refused sign-in-cancelled sign-in-failed activation-code-invalid \
+    activation-code-used activation-code-needed captcha-needed other-server setting-read-only setting-missing \
+    unsupported locked wiped passcode-cancelled wrong-passcode weak-passcode unknown-user already-onboarded \
+    device store timed-out cancelled
+    """,
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \

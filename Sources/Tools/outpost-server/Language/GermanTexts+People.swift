@@ -40,18 +40,24 @@ extension GermanTexts {
         "'%1' has no user '%2'.": "'%1' hat keinen Benutzer '%2'.",
         "Remove all data about a person, with a report.": "Alle Daten über eine Person entfernen, mit einem Bericht.",
         """
-        Registrations, settings and policies go. The audit keeps its entries with a pseudonym in place of the name.
+        Registrations, settings, policies, activation codes, counted sign-ins and stored responses of repeatable \
+        requests go. The audit keeps its entries with a pseudonym in place of the name. The notice of the removal \
+        keeps the name for a day, and backups keep everything.
         """:
             """
-        Registrierungen, Einstellungen und Richtlinien verschwinden. Das Prüfprotokoll behält seine Einträge mit \
-        einem Pseudonym statt des Namens.
+        Registrierungen, Einstellungen, Richtlinien, Aktivierungscodes, gezählte Anmeldungen und gespeicherte Antworten \
+        wiederholbarer Anfragen verschwinden. Das Prüfprotokoll behält seine Einträge mit einem Pseudonym statt des \
+        Namens. Der Hinweis auf die Entfernung behält den Namen einen Tag, und Sicherungen behalten alles.
         """,
-        "The name or the subject of the person.": "Der Name oder das Subjekt der Person.",
-        "Removed %1 users, %2 directory users and %3 registrations. %4 audit entries name %5 instead.":
+        """
+        Removed %1 users, %2 directory users, %3 registrations and %4 stored responses. %5 audit entries name %6 instead.
+        """:
             """
-        Entfernt: %1 Benutzer, %2 Benutzer des Verzeichnisses und %3 Registrierungen. %4 Einträge des Prüfprotokolls \
-        nennen stattdessen %5.
+        Entfernt: %1 Benutzer, %2 Benutzer des Verzeichnisses, %3 Registrierungen und %4 gespeicherte Antworten. \
+        %5 Einträge des Prüfprotokolls nennen stattdessen %6.
         """,
+        "A name has 1 to %1 characters and no colon.": "Ein Name hat 1 bis %1 Zeichen und keinen Doppelpunkt.",
+        "A name has 1 to %1 characters.": "Ein Name hat 1 bis %1 Zeichen.",
         "'%1' has several users '%2'.": "'%1' hat mehrere Benutzer '%2'.",
         "Name one by its number: %1.": "Einen mit seiner Nummer angeben: %1.",
         "List, add, change and remove operators.": "Betreiber auflisten, anlegen, ändern und entfernen.",
