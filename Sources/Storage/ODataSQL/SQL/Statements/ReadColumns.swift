@@ -52,8 +52,8 @@ struct ReadColumns {
 
     /// Returns the bits of columns in the form of ``TableStorage/notLoaded``.
     static func mask(_ bits: Set<Int>) -> DatabaseValue {
-        var bytes: [UInt8] = []
-        for bit in bits { WritePlan.set(bit, in: &bytes) }
+        var bytes = [UInt8](repeating: 0, count: (bits.max() ?? 0) / 8 + 1)
+        for bit in bits { bytes[bit / 8] |= 1 << UInt8(bit % 8) }
         return Data(bytes).databaseValue
     }
 }
