@@ -12,12 +12,22 @@ struct AddedFieldTests {
 
     @Test(
         "A refused read is repeated without optional fields for any status",
-        arguments: ["OData-MaxVersion", "Accept", "X-Request-ID"], [400, 403, 404, 406, 500, 501])
+        arguments: ["OData-MaxVersion", "Accept", "X-Request-ID", "User-Agent"], [400, 403, 404, 406, 500, 501])
     func reads(_ field: String, _ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent[field] == nil ? .json(Self.orders) : .refusal(status)
         }
         #expect(try await transport.service().entities("Orders").isEmpty)
+    }
+
+    @Test("A refused read is repeated without packed codings, unless the app has asked for one")
+    func codings() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent["Accept-Encoding"] == "identity" ? .json(Self.orders) : .refusal(500)
+        }
+        #expect(try await transport.service().entities("Orders").isEmpty)
+        let service = try transport.service(.init(headers: ["Accept-Encoding": "br"]))
+        await #expect(throws: ODataError.self) { try await service.entities("Orders") }
     }
 
     @Test("An optional field is omitted after two refusals, and kept once it was accepted")

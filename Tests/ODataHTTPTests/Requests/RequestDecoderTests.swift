@@ -233,6 +233,9 @@ import Testing
         let incoming = try await decode("GET /service/$entity?$id=http://host/service/Products(1)&$select=Name\n\n")
         #expect(incoming.request.url == (try ODataURL.of("Products(1)?$select=Name")))
         #expect(await refusal("GET /service/$entity?$id=http://other/Products(1)\n\n")?.status == 400)
+        for id in ["Products", "Products(1)/Name", "$metadata", "Products/$count", "Categories(1)/Products", "$all"] {
+            #expect(await refusal("GET /service/$entity?$id=\(id)\n\n")?.status == 400, "\(id) is no entity")
+        }
     }
 
     @Test("8.2.5 repeatability fields are required together and contain an HTTP date")

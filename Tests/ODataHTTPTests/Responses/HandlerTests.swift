@@ -137,6 +137,7 @@ final class ScriptedProvider: ODataProvider {
         "10 context URLs name the selected and expanded properties",
         arguments: [
             ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
+            ("Products?$select=Name,Name,ID,Name", "$metadata#Products(Name,ID)"),
             ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
             ("Products?$expand=Category", "$metadata#Products(Category())"),
             ("Products/ODataDemo.Book", "$metadata#Products/ODataDemo.Book"),

@@ -31,7 +31,8 @@ struct UnreadableValueTests {
             (#""F":"many""#, "F"), (#""B":"perhaps""#, "B"), (#""I":99999999999"#, "I"), (#""I":1.5"#, "I"),
             (#""G":"x""#, "G"), (#""E":"B""#, "E"), (#""D":{"year":1}"#, "D"), (#""Name2":1,"L":[1,"x"]"#, "L"),
             (#""A":{"City":"x","Zip":"none"}"#, "A/Zip"), (#""A":"Paris""#, "A"), (#""I":NaN"#, "I"),
-            (#""A":{"City":"x","Zip":-Infinity}"#, "A/Zip"),
+            (#""A":{"City":"x","Zip":-Infinity}"#, "A/Zip"), (#""D":"\ud800""#, "D"), (#""I":05"#, "I"),
+            (#""B":True"#, "B"), (#""I":1,"I":2"#, "I"), ("\"T\":\"a\nb\"", "T"), (#""L":[1,"x\q"]"#, "L"),
         ])
     func unreadable(_ members: String, _ property: String) async throws {
         let service = service(members)
@@ -122,7 +123,12 @@ struct UnreadableValueTests {
         #expect(!service.requests.contains { $0.method == "PUT" })
     }
 
-    @Test("A row with an unreadable key is listed and not stored", arguments: [#"{"Name":"x"}"#, #"{"ID":"x"}"#])
+    @Test(
+        "A row with an unreadable key, or that is no entity, is listed and not stored",
+        arguments: [
+            #"{"Name":"x"}"#, #"{"ID":"x"}"#, "null", "[]", #"[{"ID":1}]"#, "7", #""x""#, #"{"ID":1,"ID":3}"#,
+            #"{"ID":1 "Name":"x"}"#,
+        ])
     func key(_ row: String) async throws {
         let service = OddService(rows: [1: row, 2: #"{"ID":2,"Name":"b"}"#])
         let store = try await service.clone()
@@ -133,6 +139,20 @@ struct UnreadableValueTests {
         // The value is listed once, even if it is downloaded again.
         try await store.download()
         #expect(try await store.observe.status().unreadable.count == 1)
+    }
+
+    @Test("Related entities of another form cost the relation, and are named until they are gone")
+    func related() async throws {
+        let service = OddService(
+            OddService.schema(#"<NavigationProperty Name="P" Type="N.Item"/>"#),
+            rows: [1: #"{"ID":1,"Name":"a","P":5}"#, 2: #"{"ID":2,"Name":"b"}"#])
+        let store = try await service.clone()
+        #expect(try await store.rows("Items").map { $0["Name"] } == ["a", "b"])
+        #expect(try await store.observe.status().unreadable.map(\.property) == ["P"])
+        service.rows[1] = #"{"ID":1,"Name":"c"}"#
+        try await store.download()
+        #expect(try await store.rows("Items(1)").first?["Name"] == "c")
+        #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
     @Test("In strict mode, an unreadable value refuses its set")

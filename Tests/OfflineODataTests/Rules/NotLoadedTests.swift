@@ -216,6 +216,20 @@ struct NotLoadedTests {
         #expect(try await store.queries.missingParts().filter { !$0.needsStreams } == [])
     }
 
+    @Test("an attribute in a dynamic query, as long as a row lacks it")
+    func dynamicQuery() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("a", "Albums?$select=ID")])
+        let names = Selection.from("Albums", as: "a").select("a.Name")
+        let error = await #expect(throws: ODataError.self) { try await store.queries.select(names) }
+        #expect(error?.isNotLoaded == true && error?.target == "Albums/Name")
+        #expect(error?.definingQuery == "Albums?$select=Name")
+        let known = try await store.queries.select(.from("Albums", as: "a").select("a.ID"))
+        try await store.queries.add(DefiningQuery("b", "Albums?$select=Name"))
+        try await store.download()
+        #expect(try await store.queries.select(names).count == known.count && known.count > 0)
+    }
+
     @Test("a paged read continues if the queries change between its pages")
     func pages() async throws {
         let studio = try await Studio()

@@ -6,6 +6,12 @@ struct InstanceInProgress {
     var hasStatedType = false
     /// Whether the remaining members were already searched for a type. A repeated search would find the same.
     private(set) var hasLookedAhead = false
+    /// Whether a value of a property came before, readable or not.
+    func hasRead(_ property: Property, _ ordinal: Int) -> Bool {
+        entity.values[ordinal] != nil
+            || (!entity.control.unreadable.isEmpty && entity.control.unreadable[property.name] != nil)
+    }
+
     /// The types of properties that the payload states.
     var statedTypes: [String: TypeReference] = [:]
     /// The entity ids by navigation property.
@@ -76,6 +82,7 @@ extension JSONValueReading {
         var entities: [ODataEntity] = []
         try scanner.beginArray()
         while try scanner.nextElement() {
+            if isForgiving, try scanner.takeNull() { continue }
             do throws(JSONError) {
                 entities.append(try readInstance(&scanner, declared: type))
             } catch {
