@@ -85,17 +85,17 @@ extension ServerStateConformance {
             let (application, user) = try await bench.device("R")
             let key = SharedDocumentKey(application: application.id, scope: .user, owner: "\(user.id)", name: "a")
             try await refused("a document that must exist", with: "changed") { () async throws(ServerStateError) in
-                try await store.put([1], key, .exists)
+                try await store.put([1], key, when: .exists)
             }
-            let made = try await store.put([1], key, .isMissing)
+            let made = try await store.put([1], key, when: .isMissing)
             try require(made.isNew, "it is new")
             try await refused("a document that must be missing", with: "changed") { () async throws(ServerStateError) in
-                try await store.put([2], key, .isMissing)
+                try await store.put([2], key, when: .isMissing)
             }
-            let changed = try await store.put([2, 2], key, .version(made.record.version))
+            let changed = try await store.put([2, 2], key, when: .version(made.record.version))
             try require(!changed.isNew && changed.record.version != made.record.version, "it has a new version")
             try await refused("an old version", with: "changed") { () async throws(ServerStateError) in
-                try await store.put([3], key, .version(made.record.version))
+                try await store.put([3], key, when: .version(made.record.version))
             }
             let read = try unwrap(try await store.document(key), "it is there")
             try require(read.body == [2, 2] && read.record == changed.record, "its content and version")
@@ -110,37 +110,38 @@ extension ServerStateConformance {
             try await refused("a document that is gone", with: "missing") { () async throws(ServerStateError) in
                 try await store.remove(key, .none)
             }
-            let again = try await store.put([2, 2], key, .none)
+            let again = try await store.put([2, 2], key, when: .none)
             try require(again.record.version != changed.record.version, "a version does not come back")
         },
         Case("Shared documents go with their owner, and have limits") { bench in
             let store = try bench.state.deviceServices().sharedDocuments
             let (application, user) = try await bench.device("R")
-            func key(_ scope: SharedDocumentScope, _ owner: String, _ name: String = "a") -> SharedDocumentKey {
+            func key(_ scope: SharedDocumentScope, _ owner: String, name: String = "a") -> SharedDocumentKey {
                 SharedDocumentKey(application: application.id, scope: scope, owner: owner, name: name)
             }
-            _ = try await store.put([1], key(.application, ""), .none)
-            _ = try await store.put([1], key(.user, "\(user.id)"), .none)
-            _ = try await store.put([1], key(.device, "R"), .none)
+            _ = try await store.put([1], key(.application, ""), when: .none)
+            _ = try await store.put([1], key(.user, "\(user.id)"), when: .none)
+            _ = try await store.put([1], key(.device, "R"), when: .none)
             try require(try await store.documents(of: application.id).count, is: 3, "three scopes")
             for (scope, owner) in [(SharedDocumentScope.device, "S"), (.user, "99"), (.application, "x")] {
                 try await refused("an unknown owner", with: "missing") { () async throws(ServerStateError) in
-                    try await store.put([1], key(scope, owner), .none)
+                    try await store.put([1], key(scope, owner), when: .none)
                 }
             }
             try await refused("a large document", with: "limit-exceeded") { () async throws(ServerStateError) in
                 try await store.put(
-                    [UInt8](repeating: 32, count: SharedDocumentLimits.size + 1), key(.device, "R"), .none)
+                    [UInt8](repeating: 32, count: SharedDocumentLimits.size + 1), key(.device, "R"), when: .none)
             }
             try await refused("a long name", with: "limit-exceeded") { () async throws(ServerStateError) in
                 try await store.put(
-                    [1], key(.device, "R", String(repeating: "n", count: SharedDocumentLimits.name + 1)), .none)
+                    [1], key(.device, "R", name: String(repeating: "n", count: SharedDocumentLimits.name + 1)),
+                    when: .none)
             }
             for index in 1..<SharedDocumentLimits.count {
-                _ = try await store.put([1], key(.device, "R", "\(index)"), .none)
+                _ = try await store.put([1], key(.device, "R", name: "\(index)"), when: .none)
             }
             try await refused("too many documents", with: "limit-exceeded") { () async throws(ServerStateError) in
-                try await store.put([1], key(.device, "R", "more"), .none)
+                try await store.put([1], key(.device, "R", name: "more"), when: .none)
             }
             try await bench.state.registrations.unregister("R", of: application.id, ifMatch: nil)
             try require(

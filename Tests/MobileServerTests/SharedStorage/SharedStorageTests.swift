@@ -65,7 +65,7 @@ import Testing
             let device = LabDevice()
             try await device.register(server)
             let key = SharedDocumentKey(application: lab.application.id, scope: .application, name: "a")
-            _ = try await lab.state.sharedDocuments.put(Array("[1]".utf8), key, .none)
+            _ = try await lab.state.sharedDocuments.put(Array("[1]".utf8), key, when: .none)
             #expect(try await device.send(server, .get, Self.path("application")).text == "[1]")
             #expect(try await Self.put(device, server, Self.path("application"), "2").status == 403)
             #expect(try await device.send(server, .delete, Self.path("application")).status == 403)
@@ -80,7 +80,7 @@ import Testing
             try await device.register(server)
             let key = SharedDocumentKey(application: lab.application.id, scope: .application, name: "a")
             _ = try await lab.state.sharedDocuments.put(
-                Array(#"{"colour":"blue","font":{"size":10,"bold":false},"list":[1,2]}"#.utf8), key, .none)
+                Array(#"{"colour":"blue","font":{"size":10,"bold":false},"list":[1,2]}"#.utf8), key, when: .none)
             _ = try await Self.put(device, server, Self.path("user"), #"{"colour":"red","font":{"size":12.0}}"#)
             _ = try await Self.put(device, server, Self.path("device"), #"{"list":[3]}"#)
             _ = try await Self.put(device, server, Self.path("device", "b"), "null")

@@ -15,7 +15,7 @@ protocol DeviceResource: Sendable {
     ///   - address: The address.
     /// - Returns: `nil` if the request is one for the OData handler.
     func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ caller: DeviceRequest, at address: DeviceAddresses.Address
+        _ head: HTTPRequest, _ body: ByteStream, for caller: DeviceRequest, at address: DeviceAddresses.Address
     ) async throws -> (HTTPResponse, ByteStream)?
 }
 

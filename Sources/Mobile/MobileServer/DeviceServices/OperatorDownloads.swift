@@ -17,7 +17,7 @@ struct OperatorDownloads: Sendable {
         if head.method == .put, let name = DeviceResourceName(path.removingPercentEncoding ?? path), name.isValue,
             name.set == "Bundles"
         {
-            return try await addBundle(name.key ?? [:], head, body, from: sender)
+            return try await addBundle(name.key ?? [:], body, from: sender)
         }
         guard head.method == .get, let name = DeviceResourceName(path.removingPercentEncoding ?? path), name.isValue
         else { return nil }
@@ -33,7 +33,7 @@ struct OperatorDownloads: Sendable {
     }
 
     private func addBundle(
-        _ key: [String: String], _ head: HTTPRequest, _ body: ByteStream, from sender: OperatorRequest
+        _ key: [String: String], _ body: ByteStream, from sender: OperatorRequest
     ) async throws -> (HTTPResponse, ByteStream) {
         try sender.require(.manager, "Bundles")
         guard let name = key["Application"], let bundle = key["Name"], let version = key["Version"] else {

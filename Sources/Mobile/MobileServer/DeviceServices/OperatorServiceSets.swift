@@ -170,7 +170,7 @@ extension OperatorProvider {
             throw ODataError(.invalidProperty, "Body is no JSON: \(error)", target: "Body")
         }
         let result = try await translatingState { () async throws(ServerStateError) in
-            try await store.put(bytes, key, condition)
+            try await store.put(bytes, key, when: condition)
         }
         try await audit(change.sender, "document.set", target: path)
         return await answer(

@@ -22,14 +22,14 @@ extension DeviceProvider {
         let store = try await translatingState { () async throws(ServerStateError) in
             try state.deviceServices().records
         }
-        guard set.name == "LogRecords" else { return try await changeValue(key, request, registration, store) }
-        return try await changeLog(key, request, registration, store)
+        guard set.name == "LogRecords" else { return try await changeValue(key, request, of: registration, in: store) }
+        return try await changeLog(key, request, of: registration, in: store)
     }
 
     // MARK: Log records
 
     private func changeLog(
-        _ key: EntityKey?, _ request: ODataRequest, _ registration: RegistrationRecord, _ store: any DeviceRecordStore
+        _ key: EntityKey?, _ request: ODataRequest, of registration: RegistrationRecord, in store: any DeviceRecordStore
     ) async throws -> ODataResponse {
         switch (request.method, key, request.body) {
         case (.create, nil, .entity(let body)):
@@ -46,7 +46,7 @@ extension DeviceProvider {
             let made = try await translatingState { [record] () async throws(ServerStateError) in
                 try await store.add(record, expiresAt: clock() + Self.logAge)
             }
-            return created(ServiceSets(shapes: shapes, state: state).log(made), "LogRecords", request)
+            return created(ServiceSets(shapes: shapes, state: state).log(made), "LogRecords", request: request)
         case (.delete, let key?, _):
             guard case .integer(let number)? = key["MessageId"] else { throw ODataError.notFound("The log record") }
             let existed = try await translatingState { () async throws(ServerStateError) in
@@ -61,7 +61,7 @@ extension DeviceProvider {
     // MARK: Personalization
 
     private func changeValue(
-        _ key: EntityKey?, _ request: ODataRequest, _ registration: RegistrationRecord, _ store: any DeviceRecordStore
+        _ key: EntityKey?, _ request: ODataRequest, of registration: RegistrationRecord, in store: any DeviceRecordStore
     ) async throws -> ODataResponse {
         var (name, value): (String?, String?)
         if case .string(let text)? = key?["Key"] { name = text }
@@ -88,10 +88,10 @@ extension DeviceProvider {
             response.etag = entity.control.etag
             return response
         }
-        return created(entity, "PersonalizationValues", request)
+        return created(entity, "PersonalizationValues", request: request)
     }
 
-    private func created(_ entity: ODataEntity, _ set: String, _ request: ODataRequest) -> ODataResponse {
+    private func created(_ entity: ODataEntity, _ set: String, request: ODataRequest) -> ODataResponse {
         var entity = entity
         if let key = entity.key {
             entity.control.id = EntityID.canonical(set: set, key: key, shape: entity.shape, model: model)

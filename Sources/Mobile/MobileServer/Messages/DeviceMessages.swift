@@ -43,13 +43,13 @@ struct DeviceMessages: DeviceResource {
     }
 
     func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ caller: DeviceRequest, at address: DeviceAddresses.Address
+        _ head: HTTPRequest, _ body: ByteStream, for caller: DeviceRequest, at address: DeviceAddresses.Address
     ) async throws -> (HTTPResponse, ByteStream)? {
         guard let name = DeviceResourceName(address.resource.path) else { return nil }
         switch (name.set, name.key, head.method) {
         case ("Messages", nil, .get): return try await read(head, caller, root: address.publicRoot)
         case ("Subscriptions", let key?, .patch), ("Subscriptions", let key?, .put):
-            return try await subscribe(key, body, caller)
+            return try await subscribe(key, body, for: caller)
         default: return nil
         }
     }
@@ -89,7 +89,7 @@ struct DeviceMessages: DeviceResource {
         }
         if let cursor {
             guard cursor >= known.floor else { throw Self.pruned }
-            if known.waiting > 0 { try await confirm(cursor, registration, store) }
+            if known.waiting > 0 { try await confirm(cursor, of: registration, in: store) }
         }
         let reader = Reader(registration: registration, store: store)
         if isStream { return try stream(reader, after: cursor ?? 0, caller) }
@@ -150,7 +150,7 @@ struct DeviceMessages: DeviceResource {
 
     /// Removes the messages up to a number, if there are any.
     private func confirm(
-        _ number: Int64, _ registration: RegistrationRecord, _ store: any DeviceMessageStore
+        _ number: Int64, of registration: RegistrationRecord, in store: any DeviceMessageStore
     ) async throws {
         let first = try await translatingState { () async throws(ServerStateError) in
             try await store.messages(of: registration.id, of: registration.application, after: 0, limit: 1)
@@ -279,7 +279,7 @@ struct DeviceMessages: DeviceResource {
     }
 
     private func subscribe(
-        _ key: [String: String], _ body: ByteStream, _ caller: DeviceRequest
+        _ key: [String: String], _ body: ByteStream, for caller: DeviceRequest
     ) async throws -> (HTTPResponse, ByteStream) {
         let registration = try registration(of: caller)
         guard let destination = key["Destination"], let query = key["Query"], key.count == 2,

@@ -182,7 +182,7 @@ public final class DevicePart: ServerPart {
         }
         do {
             for resource in resources {
-                if let answer = try await resource.answer(head, body, known, at: address) { return answer }
+                if let answer = try await resource.answer(head, body, for: known, at: address) { return answer }
             }
             let (head, body) = try await EnrollBody.converted(head, body, resource: address.resource)
             let handler = try handlers.handler(provider, address)

@@ -26,7 +26,7 @@ struct DeviceSharedStorage: DeviceResource {
     let services: NodeServices
 
     func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ caller: DeviceRequest, at address: DeviceAddresses.Address
+        _ head: HTTPRequest, _ body: ByteStream, for caller: DeviceRequest, at address: DeviceAddresses.Address
     ) async throws -> (HTTPResponse, ByteStream)? {
         guard let name = DeviceResourceName(address.resource.path), name.set == "Shared" else { return nil }
         let isMerged = try DeviceURLOptions(head.path)["merged"] == "true"
@@ -40,8 +40,8 @@ struct DeviceSharedStorage: DeviceResource {
         switch head.method {
         case .get, .head:
             guard isMerged else { return try await read(document, head) }
-            return try await merged(document.name, head, caller)
-        case .put: return try await write(document, head, body, address)
+            return try await merged(document.name, head, for: caller)
+        case .put: return try await write(document, head, body: body, at: address)
         case .delete: return try await remove(document, head)
         default:
             throw ODataError(status: 405, code: "MethodNotAllowed", message: "Use GET, PUT or DELETE.")
@@ -88,7 +88,7 @@ struct DeviceSharedStorage: DeviceResource {
     }
 
     private func write(
-        _ key: SharedDocumentKey, _ head: HTTPRequest, _ body: ByteStream, _ address: DeviceAddresses.Address
+        _ key: SharedDocumentKey, _ head: HTTPRequest, body: ByteStream, at address: DeviceAddresses.Address
     ) async throws -> (HTTPResponse, ByteStream) {
         try Self.requireWritable(key)
         guard let type = head.headerFields[.contentType]?.prefix(while: { $0 != ";" }).lowercased(),
@@ -106,9 +106,9 @@ struct DeviceSharedStorage: DeviceResource {
             throw ODataError(.invalidProperty, "The document is no JSON: \(error)")
         }
         let store = try store()
-        let condition = try await condition(head, key, store)
+        let condition = try await condition(head, key, in: store)
         let result = try await Self.translating { () async throws(ServerStateError) in
-            try await store.put(bytes, key, condition)
+            try await store.put(bytes, key, when: condition)
         }
         var (response, stream) = DeviceAnswer.empty(result.isNew ? .created : .noContent)
         response.headerFields[.eTag] = Self.etag(result.record)
@@ -119,7 +119,7 @@ struct DeviceSharedStorage: DeviceResource {
     private func remove(_ key: SharedDocumentKey, _ head: HTTPRequest) async throws -> (HTTPResponse, ByteStream) {
         try Self.requireWritable(key)
         let store = try store()
-        let condition = try await condition(head, key, store)
+        let condition = try await condition(head, key, in: store)
         try await Self.translating { () async throws(ServerStateError) in try await store.remove(key, condition) }
         return DeviceAnswer.empty()
     }
@@ -132,7 +132,7 @@ struct DeviceSharedStorage: DeviceResource {
 
     /// Returns the condition of a change. A list of tags is compared with the present version.
     private func condition(
-        _ head: HTTPRequest, _ key: SharedDocumentKey, _ store: any SharedDocumentStore
+        _ head: HTTPRequest, _ key: SharedDocumentKey, in store: any SharedDocumentStore
     ) async throws -> SharedDocumentCondition {
         if let text = head.headerFields[.ifNoneMatch] {
             guard case .any = try Self.tags(text) else {
@@ -161,7 +161,7 @@ struct DeviceSharedStorage: DeviceResource {
     // MARK: Merged views
 
     private func merged(
-        _ name: String, _ head: HTTPRequest, _ caller: DeviceRequest
+        _ name: String, _ head: HTTPRequest, for caller: DeviceRequest
     ) async throws -> (HTTPResponse, ByteStream) {
         let registration = try registration(of: caller)
         let store = try store()

@@ -25,16 +25,16 @@ struct DeviceUploads: DeviceResource {
     let permits = AdmissionClass(name: "upload_bodies", limit: UploadBodies.atOnce)
 
     func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ caller: DeviceRequest, at address: DeviceAddresses.Address
+        _ head: HTTPRequest, _ body: ByteStream, for caller: DeviceRequest, at address: DeviceAddresses.Address
     ) async throws -> (HTTPResponse, ByteStream)? {
         guard let name = DeviceResourceName(address.resource.path), name.set == "Uploads", !name.isValue else {
             return nil
         }
         let root = "\(address.publicRoot)Uploads"
         switch (head.method, name.key) {
-        case (.post, nil): return try await create(head, body, caller, root: root)
+        case (.post, nil): return try await create(head, body, for: caller, root: root)
         case (.head, _?): return try await status(of: name.id, caller)
-        case (.patch, _?): return try await append(head, body, name.id, caller, root: root)
+        case (.patch, _?): return try await append(head, body, to: name.id, for: caller, root: root)
         case (.delete, _?): return try await remove(name.id, caller)
         default: return nil
         }
@@ -59,7 +59,7 @@ struct DeviceUploads: DeviceResource {
     // MARK: Creating
 
     private func create(
-        _ head: HTTPRequest, _ body: ByteStream, _ caller: DeviceRequest, root: String
+        _ head: HTTPRequest, _ body: ByteStream, for caller: DeviceRequest, root: String
     ) async throws -> (HTTPResponse, ByteStream) {
         let registration = try registration(of: caller)
         let fields = try Self.fields(head)
@@ -74,7 +74,7 @@ struct DeviceUploads: DeviceResource {
         }
         let now = services.clock()
         let consent = try Self.consent(options["consent"], now: now)
-        let policy = try await policy(kind, caller, registration, hasConsent: consent != nil)
+        let policy = try await policy(kind, caller, of: registration, hasConsent: consent != nil)
         let isComplete = fields.isComplete ?? true
         let size = fields.length ?? (isComplete ? body.length : nil)
         guard max(size ?? 0, body.length ?? 0) <= policy.maxSize else {
@@ -96,9 +96,9 @@ struct DeviceUploads: DeviceResource {
                 body, record.id, at: 0, limit: size ?? policy.maxSize)
             CrashPoint.pass("upload-received")
             guard isComplete else {
-                return Self.created(try await known(record.id, caller, store), policy, root: root)
+                return Self.created(try await known(record.id, caller, in: store), policy, root: root)
             }
-            return try await finish(record.id, size: received, policy, caller, store, root: root)
+            return try await finish(record.id, size: received, policy: policy, for: caller, in: store, root: root)
         } catch {
             // The device does not know the id of an upload whose first request fails.
             _ = await Task { try? await store.remove(record.id) }.value
@@ -123,25 +123,25 @@ struct DeviceUploads: DeviceResource {
     }
 
     private func policy(
-        _ kind: DeviceUploadKind, _ caller: DeviceRequest, _ registration: RegistrationRecord, hasConsent: Bool
+        _ kind: DeviceUploadKind, _ caller: DeviceRequest, of registration: RegistrationRecord, hasConsent: Bool
     ) async throws -> UploadPolicy {
         let policies = try await documents.policies(of: caller, registration)
         return try UploadPolicy(
             kind, policies.sections, traceLevel: registration.device.traceLevel, hasConsent: hasConsent,
-            services.configuration)
+            settings: services.configuration)
     }
 
     // MARK: Resuming
 
     private func status(of id: String?, _ caller: DeviceRequest) async throws -> (HTTPResponse, ByteStream) {
-        let record = try await known(id, caller, try store())
+        let record = try await known(id, caller, in: try store())
         var (response, stream) = DeviceAnswer.empty()
         Self.describe(record, in: &response)
         return (response, stream)
     }
 
     private func append(
-        _ head: HTTPRequest, _ body: ByteStream, _ id: String?, _ caller: DeviceRequest, root: String
+        _ head: HTTPRequest, _ body: ByteStream, to id: String?, for caller: DeviceRequest, root: String
     ) async throws -> (HTTPResponse, ByteStream) {
         let fields = try Self.fields(head)
         guard let offset = fields.offset, let isComplete = fields.isComplete else {
@@ -153,10 +153,10 @@ struct DeviceUploads: DeviceResource {
             throw ODataError(.unsupportedContent, "The body has the type \(UploadFields.partialType).")
         }
         let store = try store()
-        let record = try await known(id, caller, store)
+        let record = try await known(id, caller, in: store)
         let registration = try registration(of: caller)
         // Consent was given when the upload began; the policies may have been changed since.
-        let policy = try await policy(record.upload.kind, caller, registration, hasConsent: true)
+        let policy = try await policy(record.upload.kind, caller, of: registration, hasConsent: true)
         if record.state == .complete {
             // The response to the last request was lost, and the device asks for nothing new.
             guard isComplete, offset == record.receivedSize, body.length == 0 else { return mismatch(record) }
@@ -176,10 +176,10 @@ struct DeviceUploads: DeviceResource {
         CrashPoint.pass("upload-received")
         guard isComplete else {
             var (response, stream) = DeviceAnswer.empty()
-            Self.describe(try await known(id, caller, store), in: &response)
+            Self.describe(try await known(id, caller, in: store), in: &response)
             return (response, stream)
         }
-        return try await finish(record.id, size: received, policy, caller, store, root: root)
+        return try await finish(record.id, size: received, policy: policy, for: caller, in: store, root: root)
     }
 
     private func mismatch(_ record: DeviceUploadRecord) -> (HTTPResponse, ByteStream) {
@@ -194,10 +194,10 @@ struct DeviceUploads: DeviceResource {
     // MARK: Completing
 
     private func finish(
-        _ id: String, size: Int64, _ policy: UploadPolicy, _ caller: DeviceRequest, _ store: any DeviceUploadStore,
+        _ id: String, size: Int64, policy: UploadPolicy, for caller: DeviceRequest, in store: any DeviceUploadStore,
         root: String
     ) async throws -> (HTTPResponse, ByteStream) {
-        let record = try await known(id, caller, store)
+        let record = try await known(id, caller, in: store)
         if let announced = record.upload.announcedSize, announced != size {
             throw ODataError(
                 .invalidProperty, "The upload has \(size) bytes, and \(announced) were announced.",
@@ -263,14 +263,14 @@ struct DeviceUploads: DeviceResource {
 
     private func remove(_ id: String?, _ caller: DeviceRequest) async throws -> (HTTPResponse, ByteStream) {
         let store = try store()
-        let record = try await known(id, caller, store)
+        let record = try await known(id, caller, in: store)
         _ = try await Self.translating { () async throws(ServerStateError) in try await store.remove(record.id) }
         return DeviceAnswer.empty()
     }
 
     /// Returns an upload of the caller's registration.
     private func known(
-        _ id: String?, _ caller: DeviceRequest, _ store: any DeviceUploadStore
+        _ id: String?, _ caller: DeviceRequest, in store: any DeviceUploadStore
     ) async throws -> DeviceUploadRecord {
         let registration = try registration(of: caller)
         guard let id else { throw ODataError.notFound("This upload") }

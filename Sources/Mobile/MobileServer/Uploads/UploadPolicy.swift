@@ -32,7 +32,7 @@ struct UploadPolicy: Hashable, Sendable {
     /// - Throws: ``ODataError`` 403 `UploadsDisabled`, 422 `PolicyViolated` without consent.
     init(
         _ kind: DeviceUploadKind, _ sections: PolicySections, traceLevel: Int, hasConsent: Bool,
-        _ settings: ServerConfiguration
+        settings: ServerConfiguration
     ) throws(ODataError) {
         func value(_ section: String, _ name: String) -> ODataValue? {
             if case .complex(let entity)? = sections[section] { entity[name] } else { nil }

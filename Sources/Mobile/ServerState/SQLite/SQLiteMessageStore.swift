@@ -23,7 +23,8 @@ struct SQLiteMessageStore: DeviceMessageStore {
         let number: Int64? = try await state.stateFile.write { database in
             try Self.checkRegistration(registration, of: application, in: database)
             let digest = Data(SHA256.hash(data: message.body))
-            if message.coalesces, try Self.waits(message.kind, digest, registration, application, in: database) {
+            if message.coalesces, try Self.waits(message.kind, digest, for: registration, of: application, in: database)
+            {
                 return nil
             }
             // Numbers of all registrations come from one counter, so that a registration that is made anew continues.
@@ -34,7 +35,8 @@ struct SQLiteMessageStore: DeviceMessageStore {
                     on conflict do update set head = ?3
                     """, arguments: [application, registration, number])
             let sealed = try sealing.seal(
-                message.body, table: "message", column: "sealed", key: Self.place(application, registration, number))
+                message.body, table: "message", column: "sealed",
+                key: Self.place(application, registration, number: number))
             try database.execute(
                 sql: "insert into message values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
@@ -49,7 +51,7 @@ struct SQLiteMessageStore: DeviceMessageStore {
     }
 
     private static func waits(
-        _ kind: DeviceMessageKind, _ digest: Data, _ registration: String, _ application: RecordNumber,
+        _ kind: DeviceMessageKind, _ digest: Data, for registration: String, of application: RecordNumber,
         in database: Database
     ) throws -> Bool {
         try Int.fetchOne(
@@ -102,7 +104,7 @@ struct SQLiteMessageStore: DeviceMessageStore {
                 let kind = DeviceMessageKind(rawValue: row["kind"]) ?? .custom
                 let body = try sealing.open(
                     row["sealed"], table: "message", column: "sealed",
-                    key: Self.place(application, registration, number))
+                    key: Self.place(application, registration, number: number))
                 messages.append(
                     DeviceMessageRecord(
                         number: number, kind: kind, body: body ?? [],
@@ -191,7 +193,7 @@ struct SQLiteMessageStore: DeviceMessageStore {
                     version: row["version"])
                 record.parameters = try sealing.open(
                     row["parameters"], table: "subscription", column: "parameters",
-                    key: Self.place(application, registration, record))
+                    key: Self.place(application, registration, query: record))
                 return record
             }
         }
@@ -221,7 +223,7 @@ struct SQLiteMessageStore: DeviceMessageStore {
             record.version = try SQLiteServerState.nextChange(of: scope, in: database)
             let sealed = try sealing.seal(
                 record.parameters, table: "subscription", column: "parameters",
-                key: Self.place(application, registration, record))
+                key: Self.place(application, registration, query: record))
             try database.execute(
                 sql: "insert or replace into subscription values (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
@@ -256,12 +258,12 @@ struct SQLiteMessageStore: DeviceMessageStore {
         guard known != nil else { throw ServerStateError.missing(kind: "registration", name: registration) }
     }
 
-    private static func place(_ application: RecordNumber, _ registration: String, _ number: Int64) -> String {
+    private static func place(_ application: RecordNumber, _ registration: String, number: Int64) -> String {
         "\(application)/\(registration)/\(number)"
     }
 
     private static func place(
-        _ application: RecordNumber, _ registration: String, _ record: DeviceSubscriptionRecord
+        _ application: RecordNumber, _ registration: String, query record: DeviceSubscriptionRecord
     ) -> String {
         "\(application)/\(registration)/\(record.destination)/\(record.query)/\(record.version)"
     }

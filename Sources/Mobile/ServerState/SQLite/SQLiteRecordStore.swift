@@ -105,7 +105,7 @@ struct SQLiteRecordStore: DeviceRecordStore {
                     key: key,
                     value: try sealing.openText(
                         row["sealed"], table: "personalization", column: "sealed",
-                        key: Self.place(application, user, key, version)), version: version)
+                        key: Self.place(application, user, key: key, version: version)), version: version)
             }
         }
     }
@@ -141,7 +141,7 @@ struct SQLiteRecordStore: DeviceRecordStore {
             }
             let sealed: Data = try sealing.seal(
                 Array(value.utf8), table: "personalization", column: "sealed",
-                key: Self.place(application, user, key, version))
+                key: Self.place(application, user, key: key, version: version))
             try database.execute(
                 sql: "insert into personalization values (?, ?, ?, ?, ?)",
                 arguments: [
@@ -152,7 +152,7 @@ struct SQLiteRecordStore: DeviceRecordStore {
     }
 
     private static func place(
-        _ application: RecordNumber, _ user: RecordNumber, _ key: String, _ version: ChangeNumber
+        _ application: RecordNumber, _ user: RecordNumber, key: String, version: ChangeNumber
     ) -> String {
         "\(application)/\(user)/\(key)/\(version)"
     }

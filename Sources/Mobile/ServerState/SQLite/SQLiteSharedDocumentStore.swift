@@ -47,7 +47,7 @@ struct SQLiteSharedDocumentStore: SharedDocumentStore {
     }
 
     func put(
-        _ body: [UInt8], _ key: SharedDocumentKey, _ condition: SharedDocumentCondition
+        _ body: [UInt8], _ key: SharedDocumentKey, when condition: SharedDocumentCondition
     ) async throws(ServerStateError) -> (record: SharedDocumentRecord, isNew: Bool) {
         guard body.count <= SharedDocumentLimits.size else {
             throw .limitExceeded(name: "The document", limit: SharedDocumentLimits.size)
@@ -60,7 +60,7 @@ struct SQLiteSharedDocumentStore: SharedDocumentStore {
             let application = try SQLiteApplicationStore.name(of: key.application, in: database)
             try Self.checkOwner(key, in: database)
             let known = try Self.row(key, in: database).map(Self.record)
-            try Self.check(condition, known, key)
+            try Self.check(condition, known, key: key)
             if known == nil {
                 let count = try Int.fetchOne(
                     database,
@@ -90,7 +90,7 @@ struct SQLiteSharedDocumentStore: SharedDocumentStore {
             guard let row = try Self.row(key, in: database) else {
                 throw ServerStateError.missing(kind: "document", name: key.name)
             }
-            try Self.check(condition, Self.record(row), key)
+            try Self.check(condition, Self.record(row), key: key)
             try database.execute(
                 sql: "delete from storage_item where application = ? and scope = ? and owner = ? and name = ?",
                 arguments: Self.arguments(key))
@@ -100,7 +100,7 @@ struct SQLiteSharedDocumentStore: SharedDocumentStore {
     // MARK: Rows
 
     private static func check(
-        _ condition: SharedDocumentCondition, _ known: SharedDocumentRecord?, _ key: SharedDocumentKey
+        _ condition: SharedDocumentCondition, _ known: SharedDocumentRecord?, key: SharedDocumentKey
     ) throws {
         let holds =
             switch condition {

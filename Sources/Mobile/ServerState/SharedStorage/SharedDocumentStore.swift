@@ -94,7 +94,7 @@ public protocol SharedDocumentStore: Sendable {
     ///   ``ServerStateError/limitExceeded(name:limit:)``; ``ServerStateError/missing(kind:name:)`` for an unknown
     ///   application, user or registration.
     func put(
-        _ body: [UInt8], _ key: SharedDocumentKey, _ condition: SharedDocumentCondition
+        _ body: [UInt8], _ key: SharedDocumentKey, when condition: SharedDocumentCondition
     ) async throws(ServerStateError) -> (record: SharedDocumentRecord, isNew: Bool)
 
     /// Removes a document.

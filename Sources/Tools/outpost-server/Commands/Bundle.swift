@@ -121,7 +121,7 @@ struct BundleCommand: AsyncParsableCommand {
                     "There is no stage '\(stage)'.", advice: "Use staged, testers or current.", status: .misused)
             }
             let row = try await options.withServer { server in
-                let key = try await server.bundle(app, name, bundleVersion)
+                let key = try await server.bundle(app, name, version: bundleVersion)
                 let record = try await server.state.bundles.setStage(stage, key)
                 try await server.audit("bundle.stage", "\(app)/\(name):\(bundleVersion)")
                 return BundleRow(record)
@@ -152,7 +152,7 @@ struct BundleCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withServer { server in
-                let key = try await server.bundle(app, name, bundleVersion)
+                let key = try await server.bundle(app, name, version: bundleVersion)
                 try await server.state.bundles.setDefault(key, of: key.application)
                 try await server.audit("bundle.default", "\(app)/\(name):\(bundleVersion)")
             }
@@ -182,7 +182,7 @@ struct BundleCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withServer { server in
-                let key = try await server.bundle(app, name, bundleVersion)
+                let key = try await server.bundle(app, name, version: bundleVersion)
                 _ = try await server.state.bundles.remove(key)
                 try await server.audit("bundle.remove", "\(app)/\(name):\(bundleVersion)")
             }
@@ -235,7 +235,7 @@ private actor BundleFile {
 
 extension OpenServer {
     /// Returns the key of a bundle.
-    func bundle(_ app: String, _ name: String, _ version: String) async throws -> DeviceBundleKey {
+    func bundle(_ app: String, _ name: String, version: String) async throws -> DeviceBundleKey {
         let application = try await application(app)
         let key = DeviceBundleKey(application: application.id, name: name, version: version)
         guard try await state.bundles.bundle(key) != nil else {
