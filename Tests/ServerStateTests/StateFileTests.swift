@@ -19,7 +19,7 @@ struct StateFileTests {
     func dryRun() async throws {
         let folder = try TestFolder()
         let state = try SQLiteServerState.open(folder: folder.path, keys: keys)
-        #expect(try await state.migrate(dryRun: true).steps == ["first tables"])
+        #expect(try await state.migrate(dryRun: true).steps == ["first tables", "device services"])
         #expect(try await state.migrate(dryRun: false).from == 0)
         #expect(try await state.migrate(dryRun: false).steps == [])
         await state.close()

@@ -17,6 +17,7 @@ import Testing
 /// | `version-stored` | `imports` |
 /// | `restore-copied` | `restores` |
 /// | `rekey-written` | `rekeys` |
+/// | `upload-begun`, `upload-received`, `upload-finished` | `uploads` |
 @Suite("A killed server", .serialized)
 struct CrashTests {
     /// A back end that counts creations and serves one set of two rows.
@@ -114,6 +115,9 @@ struct CrashTests {
             security:
               guest:
                 kind: anonymous
+            policies:
+              log:
+                upload: true
             destinations:
               back:
                 url: \(backEnd)
@@ -302,5 +306,57 @@ struct CrashTests {
         #expect(names.count > 8)
         let tests = try files("Tests/outpostServerTests")
         for name in Set(names) { #expect(tests.contains { $0.contains("\"\(name)\"") }, "\(name)") }
+    }
+
+    @Test(
+        "What a device was told to be stored is there after the server died, and the upload goes on behind it",
+        arguments: [("upload-begun", 3), ("upload-received", 6), ("upload-finished", 9)])
+    func uploads(point: String, stored: Int) async throws {
+        let backEnd = try await BackEnd()
+        let tool = try await prepared(backEnd.url)
+        let device = ["Outpost-Registration": "d1", "Content-Type": "application/octet-stream"]
+        let json = ["Content-Type": "application/json"]
+        func api(_ url: String) -> String { String(url.dropLast("d/back/".count)) }
+        func upload(_ id: String, _ url: String) -> String { api(url) + "Uploads('\(id)')" }
+        var id = ""
+        _ = try await run(tool, dyingAt: nil) { url in
+            let made = try await send("POST", api(url) + "Registrations", json, body: "{\"ID\":\"d1\"}")
+            #expect(made.status == 201, "\(made.text)")
+            let begun = try await send(
+                "POST", api(url) + "Uploads?kind=log", device.merging(["Upload-Complete": "?0"]) { $1 }, body: "abc")
+            #expect(begun.status == 201, "\(begun.text)")
+            id = try #require(begun.text.components(separatedBy: "\"ID\":\"").last?.components(separatedBy: "\"").first)
+        }
+        func append(_ url: String, at offset: Int, last: Bool, _ text: String) async throws -> (
+            status: Int, text: String
+        ) {
+            try await send(
+                "PATCH", upload(id, url),
+                device.merging(["Upload-Offset": "\(offset)", "Upload-Complete": last ? "?1" : "?0"]) { $1 }, body: text
+            )
+        }
+        let ended = try await run(tool, dyingAt: point) { url in
+            switch point {
+            case "upload-begun":
+                await #expect(throws: (any Error).self) {
+                    _ = try await send("POST", api(url) + "Uploads?kind=log", device, body: "xyz")
+                }
+            case "upload-received":
+                await #expect(throws: (any Error).self) { _ = try await append(url, at: 3, last: false, "def") }
+            default:
+                await #expect(throws: (any Error).self) { _ = try await append(url, at: 3, last: true, "defghi") }
+            }
+        }
+        #expect(ended == SIGKILL)
+        _ = try await run(tool, dyingAt: nil, limit: .seconds(60)) { url in
+            let rest = Array("abcdefghi").dropFirst(stored)
+            let last = try await append(url, at: stored, last: true, String(rest))
+            #expect(last.status == 202, "\(last.text)")
+        }
+        let shown = try await tool.done("log", "show", id)
+        #expect(shown.output == "abcdefghi\n")
+        let listed = try await tool.done("log", "list", "crash", "--json")
+        #expect(listed.output.contains(id) && listed.output.contains("\"state\" : \"complete\""))
+        await backEnd.stop()
     }
 }

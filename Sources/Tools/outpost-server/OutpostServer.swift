@@ -29,7 +29,9 @@ struct OutpostServer: AsyncParsableCommand {
         version: OutpostProduct.version,
         subcommands: [
             Init.self, Run.self, Check.self, Migrate.self, Plan.self, Activate.self, AppCommand.self,
-            UserCommand.self, OperatorCommand.self, DeviceCommand.self, FeedCommand.self, Backup.self, Restore.self,
+            UserCommand.self, OperatorCommand.self, DeviceCommand.self, FeedCommand.self, LogCommand.self,
+            BundleCommand.self, Backup.self,
+            Restore.self,
             RekeyServer.self,
         ])
 

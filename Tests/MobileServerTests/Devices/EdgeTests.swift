@@ -136,7 +136,11 @@ import Testing
             #expect(metadata.text.contains("BatchSupported"))
             let document = try await server.send(.get, server.api)
             let names = (document.json["value"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
-            #expect(Set(names) == ["Registrations", "Destinations", "Policies", "Features"])
+            #expect(
+                Set(names) == [
+                    "Registrations", "Destinations", "Policies", "Features", "Uploads", "Shared", "Messages",
+                    "Subscriptions", "Bundles", "LogRecords", "PersonalizationValues",
+                ])
         }
     }
 

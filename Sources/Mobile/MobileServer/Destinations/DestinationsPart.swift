@@ -212,7 +212,9 @@ public final class DestinationsPart: ServerPart, DestinationService {
             let runtime = try await runtime(name, of: caller.application)
             let exchange = DestinationExchange(
                 runtime: runtime, services: services, refresher: refresher, root: root, caller: caller)
-            let (response, stream) = try await exchange.answer(request, body)
+            let answer = try await exchange.answer(request, body)
+            let (response, stream) = try await RefusalLog(services: services).note(
+                answer, to: request, destination: name, root: root, caller: caller)
             if request.method == .get { log(request, response, isDelta: hasToken, of: name, for: caller, since: start) }
             return (response, stream.keeping(permit))
         } catch {

@@ -199,6 +199,7 @@ enum OperatorMetadata {
         <Property Name="Target" Type="Edm.String"/>
         <Property Name="Detail" Type="Edm.String"/>
         </EntityType>
+        \#(OperatorServiceMetadata.types)
         <ComplexType Name="ActivationCode">
         <Property Name="Code" Type="Edm.String" Nullable="false"/>
         <Property Name="ExpiresAt" Type="Edm.DateTimeOffset" Precision="6" Nullable="false"/>
@@ -274,6 +275,7 @@ enum OperatorMetadata {
         <EntitySet Name="Secrets" EntityType="Outpost.Operators.StoredSecret"/>
         <EntitySet Name="Approvals" EntityType="Outpost.Operators.Approval"/>
         <EntitySet Name="Audit" EntityType="Outpost.Operators.AuditEntry"/>
+        \#(OperatorServiceMetadata.sets)
         </EntityContainer>
         </Schema>
         </edmx:DataServices>

@@ -40,6 +40,7 @@ extension OperatorProvider {
         case "Approve": return try await approve(key, sender)
         case "Reset": return try await reset(key, sender)
         case "MakeLink": return try await makeLink(key, operation, from: sender)
+        case "SendMessage": return try await sendMessage(parameters, key, from: sender)
         default: throw ODataError.notImplemented(name)
         }
     }

@@ -27,7 +27,7 @@ public enum ServerBackup {
     private static let header = Array("outpost server backup 1\n".utf8)
     private static let names = [
         ServerFolder.configurationName, ServerKeyFile.name, SQLiteServerState.feedsFileName,
-        SQLiteServerState.stateFileName,
+        SQLiteServerState.intakeFileName, SQLiteServerState.stateFileName,
     ]
     private static let chunk = 1 << 20
     private static let digestLength = 32

@@ -11,7 +11,7 @@ import ServerState
 /// | `outpost-server.yaml` | the configuration |
 /// | `master.key` | the master key, unless the configuration names another place |
 /// | `keys` | the keys of the server, wrapped by the master key |
-/// | `state.db`, `feeds.db` | the state, encrypted |
+/// | `state.db`, `feeds.db`, `intake.db` | the state, encrypted |
 /// | `nonce` | a number that is also in both databases |
 /// | `client-authorities.pem` | the authorities of client certificates, written at each start with TLS |
 ///

@@ -22,7 +22,7 @@ struct DeviceProvider: ODataProvider {
 
     var traits: ProviderTraits {
         var capabilities = PublishedCapabilities()
-        capabilities.readOnlySets = ["Destinations"]
+        capabilities.readOnlySets = ServiceSets.names.union(["Destinations"])
         capabilities.supportsDeepChanges = false
         return ProviderTraits(supportsIsolation: false, capabilities: capabilities, queryLanguage: QueryLanguage())
     }
@@ -65,6 +65,10 @@ struct DeviceProvider: ODataProvider {
         switch bound.resource.steps.first {
         case .entitySet(let set, _)? where set.name == "Registrations":
             return try await answerRegistrations(set, bound, request: request, for: caller)
+        case .entitySet(let set, _)? where ServiceSets.systemNames.contains(set.name) && request.method != .read:
+            return try await changeSystem(set, bound, request: request, for: caller)
+        case .entitySet(let set, _)? where ServiceSets.names.union(ServiceSets.systemNames).contains(set.name):
+            return try await answerServices(set, bound, request: request, for: caller)
         case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request: request, for: caller)
         case .singleton(let singleton, _)?:
             return try await answerSingleton(singleton, bound, request: request, for: caller)
@@ -103,6 +107,32 @@ struct DeviceProvider: ODataProvider {
         guard caller.user != nil else { throw DeviceRegistrations.unauthorized }
         let summaries = await destinations.summaries(of: caller.application)
         return try read(summaries.map { DestinationEntity(shapes).entity($0) }, of: set, at: bound, request: request)
+    }
+
+    private func answerServices(
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, for caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        let registration = try Self.own(caller)
+        if set.name == "Bundles", case .rawValue(nil) = bound.resource.target,
+            case .key(let key)? = bound.resource.steps.dropFirst().first
+        {
+            return try await readBundle(key, of: registration)
+        }
+        let entities = try await translatingState { () async throws(ServerStateError) in
+            try await ServiceSets(shapes: shapes, state: state).entities(of: set.name, registration)
+        }
+        return try read(entities, of: set, at: bound, request: request)
+    }
+
+    private func readBundle(_ key: EntityKey, of registration: RegistrationRecord) async throws -> ODataResponse {
+        let found = try await translatingState { () async throws(ServerStateError) in
+            try await ServiceSets(shapes: shapes, state: state).stream(of: key, registration)
+        }
+        guard let found else { throw ODataError(.bundleUnknown, "There is no such bundle.") }
+        return ODataResponse(
+            status: 200, body: .raw(found.stream, contentType: ServiceSets.bundleType),
+            etag: "\"\(DeviceDocuments.hexadecimal(found.record.digest))\"")
     }
 
     func read(
