@@ -161,12 +161,13 @@ private struct PlainService: ProviderWrapper {
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
-        if !ability.isRepeatable {
-            request.repeatability = nil
-            if case .batch(var items) = request.body {
-                for index in items.indices { items[index].request.repeatability = nil }
-                request.body = .batch(items)
+        if !ability.isRepeatable { request.repeatability = nil }
+        if case .batch(var items) = request.body {
+            for index in items.indices {
+                if !ability.hasDeltaLinks { items[index].request.preferences.trackChanges = false }
+                if !ability.isRepeatable { items[index].request.repeatability = nil }
             }
+            request.body = .batch(items)
         }
         return try await base.execute(request)
     }
