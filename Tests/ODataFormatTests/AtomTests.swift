@@ -171,7 +171,6 @@ struct AtomEntryTests {
                 "<entry \(namespaces)><m:properties><d:Site><d:Spot><d:Row>x</d:Row></d:Spot></d:Site></m:properties></entry>",
                 .invalidValue("x"), "Site/Spot/Row"
             ),
-            ("<entry \(namespaces)><link href=\"x\"/></entry>", .missingAttribute("rel"), ""),
         ] as [(String, XMLPayloadError.Reason, String)])
     func refused(text: String, reason: XMLPayloadError.Reason, path: String) {
         let error = #expect(throws: PayloadError.self) { try read(text) }

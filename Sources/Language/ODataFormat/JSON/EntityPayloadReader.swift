@@ -138,6 +138,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 try readUndeclared(key, &scanner, instance: &instance)
             }
         }
+        instance.forgetUnreadable()
         return instance.finished()
     }
 

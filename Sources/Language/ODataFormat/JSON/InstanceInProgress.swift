@@ -12,6 +12,13 @@ struct InstanceInProgress {
             || (!entity.control.unreadable.isEmpty && entity.control.unreadable[property.name] != nil)
     }
 
+    /// Removes the values of properties that also had an unreadable one.
+    mutating func forgetUnreadable() {
+        for name in entity.control.unreadable.keys {
+            if let ordinal = entity.shape.ordinal(of: name) { entity.values[ordinal] = nil }
+        }
+    }
+
     /// The types of properties that the payload states.
     var statedTypes: [String: TypeReference] = [:]
     /// The entity ids by navigation property.
