@@ -46,7 +46,7 @@ struct ServerCommandTests {
         #expect(again.code == 1 && again.errors.contains("not empty"))
         let checked = try await tool.run("check", "--data", tool.data)
         #expect(checked.code == 0, "\(checked.output)\(checked.errors)")
-        for command in ["init", "check", "run"] {
+        for command in ["migrate", "check", "run"] {
             let database = try await tool.run(command, "--data", tool.data, "--database", "postgresql://db/outpost")
             #expect(database.code == 2 && database.errors.contains("SQLite"), "\(command): \(database.errors)")
         }
