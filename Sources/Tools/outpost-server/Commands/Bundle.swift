@@ -3,33 +3,36 @@ import Foundation
 import MobileServer
 import ODataService
 import ServerState
+import ToolLanguage
 
 /// `outpost-server bundle`.
 struct BundleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bundle",
-        abstract: "List, add, stage and remove customization bundles.",
-        discussion: """
-            A bundle is a zip archive with files for an app. Its manifest.json is read when it is added. Devices see a \
-            bundle with the stage current; those of testers see the one that is assigned to them.
+        abstract: translated("List, add, stage and remove customization bundles."),
+        discussion: translated(
+            paragraphs: """
+                A bundle is a zip archive with files for an app. Its manifest.json is read when it is added. Devices see a \
+                bundle with the stage current; those of testers see the one that is assigned to them.
 
-            EXAMPLE
-              outpost-server bundle add shop logo.zip --name logo --bundle-version 1
-              outpost-server bundle stage shop logo 1 current
-            """,
+                EXAMPLE
+                  outpost-server bundle add shop logo.zip --name logo --bundle-version 1
+                  outpost-server bundle stage shop logo 1 current
+                """),
         subcommands: [ListBundles.self, AddBundle.self, StageBundle.self, DefaultBundle.self, RemoveBundle.self])
 
     struct ListBundles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the bundles of an application.",
-            discussion: """
-                EXAMPLE
-                  outpost-server bundle list shop
-                """)
+            commandName: "list", abstract: translated("List the bundles of an application."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server bundle list shop
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
         func run() async throws {
@@ -42,7 +45,8 @@ struct BundleCommand: AsyncParsableCommand {
                 ["NAME", "VERSION", "STAGE", "DEFAULT", "BYTES", "ADDED"],
                 rows.map {
                     [
-                        $0.name, $0.version, $0.stage, $0.isDefault ? "yes" : "no", "\($0.size)",
+                        $0.name, $0.version, $0.stage, $0.isDefault ? translated("yes") : translated("no"),
+                        "\($0.size)",
                         $0.createdAt.formatted(.iso8601),
                     ]
                 })
@@ -51,26 +55,27 @@ struct BundleCommand: AsyncParsableCommand {
 
     struct AddBundle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add a bundle, which is staged.",
-            discussion: """
-                EXAMPLE
-                  outpost-server bundle add shop logo.zip --name logo --bundle-version 1
-                """)
+            commandName: "add", abstract: translated("Add a bundle, which is staged."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server bundle add shop logo.zip --name logo --bundle-version 1
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The zip archive.", completion: .file())
+        @Argument(help: .text("The zip archive."), completion: .file())
         var file: String
 
-        @Option(help: ArgumentHelp("The name of the bundle.", valueName: "name"))
+        @Option(help: .text("The name of the bundle.", valueName: "name"))
         var name: String
 
         // The root command owns `--version`.
         @Option(
-            name: .customLong("bundle-version"), help: ArgumentHelp("The version of the bundle.", valueName: "version"))
+            name: .customLong("bundle-version"), help: .text("The version of the bundle.", valueName: "version"))
         var bundleVersion: String
 
         func run() async throws {
@@ -95,24 +100,25 @@ struct BundleCommand: AsyncParsableCommand {
 
     struct StageBundle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "stage", abstract: "Set the stage of a bundle.",
-            discussion: """
-                EXAMPLE
-                  outpost-server bundle stage shop logo 1 testers
-                """)
+            commandName: "stage", abstract: translated("Set the stage of a bundle."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server bundle stage shop logo 1 testers
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name of the bundle.")
+        @Argument(help: .text("The name of the bundle."))
         var name: String
 
-        @Argument(help: ArgumentHelp("The version of the bundle.", valueName: "version"))
+        @Argument(help: .text("The version of the bundle.", valueName: "version"))
         var bundleVersion: String
 
-        @Argument(help: "The stage: staged, testers or current.")
+        @Argument(help: .text("The stage: staged, testers or current."))
         var stage: String
 
         func run() async throws {
@@ -133,21 +139,22 @@ struct BundleCommand: AsyncParsableCommand {
 
     struct DefaultBundle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "default", abstract: "Make a bundle the default of its application.",
-            discussion: """
-                EXAMPLE
-                  outpost-server bundle default shop logo 1
-                """)
+            commandName: "default", abstract: translated("Make a bundle the default of its application."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server bundle default shop logo 1
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name of the bundle.")
+        @Argument(help: .text("The name of the bundle."))
         var name: String
 
-        @Argument(help: ArgumentHelp("The version of the bundle.", valueName: "version"))
+        @Argument(help: .text("The version of the bundle.", valueName: "version"))
         var bundleVersion: String
 
         func run() async throws {
@@ -163,21 +170,22 @@ struct BundleCommand: AsyncParsableCommand {
 
     struct RemoveBundle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove a bundle.",
-            discussion: """
-                EXAMPLE
-                  outpost-server bundle remove shop logo 1
-                """)
+            commandName: "remove", abstract: translated("Remove a bundle."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server bundle remove shop logo 1
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name of the bundle.")
+        @Argument(help: .text("The name of the bundle."))
         var name: String
 
-        @Argument(help: ArgumentHelp("The version of the bundle.", valueName: "version"))
+        @Argument(help: .text("The version of the bundle.", valueName: "version"))
         var bundleVersion: String
 
         func run() async throws {

@@ -291,7 +291,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 throw ValidationError(translated("--hours is a number from 1 to 8760."))
             }
             guard (1...RegistrationLimits.userNameLength).contains(user.count) else {
-                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters.")
+                throw ValidationError(translated("A name has 1 to \(RegistrationLimits.userNameLength) characters."))
             }
         }
 

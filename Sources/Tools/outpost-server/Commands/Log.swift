@@ -2,40 +2,43 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
 /// `outpost-server log`.
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "List, show, export and delete what devices have uploaded.",
-        discussion: """
-            Devices upload logs, traces, crash reports, usage and stores, as far as policies allow it. An upload is \
-            data of a stranger: it is shown with its control characters escaped, and exported as it is.
+        abstract: translated("List, show, export and delete what devices have uploaded."),
+        discussion: translated(
+            paragraphs: """
+                Devices upload logs, traces, crash reports, usage and stores, as far as policies allow it. An upload is \
+                data of a stranger: it is shown with its control characters escaped, and exported as it is.
 
-            EXAMPLE
-              outpost-server log list shop --kind crash
-              outpost-server log export 0123456789abcdef0123456789abcdef crash.txt
-            """,
+                EXAMPLE
+                  outpost-server log list shop --kind crash
+                  outpost-server log export 0123456789abcdef0123456789abcdef crash.txt
+                """),
         subcommands: [ListUploads.self, ShowUpload.self, ExportUpload.self, DeleteUpload.self])
 
     struct ListUploads: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List uploads, newest first.",
-            discussion: """
-                EXAMPLE
-                  outpost-server log list shop
-                  outpost-server log list --kind store --json
-                """)
+            commandName: "list", abstract: translated("List uploads, newest first."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server log list shop
+                      outpost-server log list --kind store --json
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application; by default all.")
+        @Argument(help: .text("The application; by default all."))
         var app: String?
 
-        @Option(help: ArgumentHelp("Uploads of one kind: log, trace, crash, usage or store.", valueName: "kind"))
+        @Option(help: .text("Uploads of one kind: log, trace, crash, usage or store.", valueName: "kind"))
         var kind: String?
 
-        @Option(help: ArgumentHelp("Uploads of one device.", valueName: "id"))
+        @Option(help: .text("Uploads of one device.", valueName: "id"))
         var device: String?
 
         func run() async throws {
@@ -70,15 +73,16 @@ struct LogCommand: AsyncParsableCommand {
 
     struct ShowUpload: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show an upload of text.",
-            discussion: """
-                EXAMPLE
-                  outpost-server log show 0123456789abcdef0123456789abcdef
-                """)
+            commandName: "show", abstract: translated("Show an upload of text."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server log show 0123456789abcdef0123456789abcdef
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The identifier of the upload.")
+        @Argument(help: .text("The identifier of the upload."))
         var id: String
 
         /// The maximum number of bytes that are shown.
@@ -108,18 +112,19 @@ struct LogCommand: AsyncParsableCommand {
 
     struct ExportUpload: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Write the bytes of an upload to a new file.",
-            discussion: """
-                EXAMPLE
-                  outpost-server log export 0123456789abcdef0123456789abcdef crash.txt
-                """)
+            commandName: "export", abstract: translated("Write the bytes of an upload to a new file."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server log export 0123456789abcdef0123456789abcdef crash.txt
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The identifier of the upload.")
+        @Argument(help: .text("The identifier of the upload."))
         var id: String
 
-        @Argument(help: "The file, which must not exist.", completion: .file())
+        @Argument(help: .text("The file, which must not exist."), completion: .file())
         var file: String
 
         func run() async throws {
@@ -150,15 +155,16 @@ struct LogCommand: AsyncParsableCommand {
 
     struct DeleteUpload: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "delete", abstract: "Delete an upload.",
-            discussion: """
-                EXAMPLE
-                  outpost-server log delete 0123456789abcdef0123456789abcdef
-                """)
+            commandName: "delete", abstract: translated("Delete an upload."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server log delete 0123456789abcdef0123456789abcdef
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The identifier of the upload.")
+        @Argument(help: .text("The identifier of the upload."))
         var id: String
 
         func run() async throws {

@@ -87,7 +87,7 @@ struct OperatorCommand: AsyncParsableCommand {
 
         mutating func validate() throws {
             guard (1...RegistrationLimits.userNameLength).contains(name.count) else {
-                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters.")
+                throw ValidationError(translated("A name has 1 to \(RegistrationLimits.userNameLength) characters."))
             }
         }
 

@@ -150,7 +150,8 @@ struct UserCommand: AsyncParsableCommand {
 
         mutating func validate() throws {
             guard (1...RegistrationLimits.userNameLength).contains(name.count), !name.contains(":") else {
-                throw ValidationError("A name has 1 to \(RegistrationLimits.userNameLength) characters and no colon.")
+                throw ValidationError(
+                    translated("A name has 1 to \(RegistrationLimits.userNameLength) characters and no colon."))
             }
         }
 

@@ -1,5 +1,6 @@
 import MobileServer
 import ServerState
+import ToolLanguage
 
 /// The rows of one person in an application.
 struct Person {

@@ -24,7 +24,7 @@ struct ServerOptions: ParsableArguments {
     var data: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The database of the server. This version keeps its state in SQLite files and refuses a URL.",
             valueName: "url"))
     var database: String?
