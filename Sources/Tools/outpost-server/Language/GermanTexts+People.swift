@@ -56,6 +56,18 @@ extension GermanTexts {
         Entfernt: %1 Benutzer, %2 Benutzer des Verzeichnisses, %3 Registrierungen und %4 gespeicherte Antworten. \
         %5 Einträge des Prüfprotokolls nennen stattdessen %6.
         """,
+        "List the users with 'outpost-server user list %1'.": "Die Benutzer zeigt 'outpost-server user list %1'.",
+        "List the registrations with 'outpost-server device list %1'.":
+            "Die Registrierungen zeigt 'outpost-server device list %1'.",
+        "List the versions with 'outpost-server app show %1'.": "Die Fassungen zeigt 'outpost-server app show %1'.",
+        "The database of the server. This version keeps its state in SQLite files and refuses a URL.":
+            "Die Datenbank des Servers. Diese Fassung hält ihren Zustand in SQLite-Dateien und lehnt eine Adresse ab.",
+        """
+        --database cannot be used: this version keeps its state in SQLite files. Name their folder with --data.
+        """:
+            """
+        --database geht nicht: diese Fassung hält ihren Zustand in SQLite-Dateien. Ihren Ordner mit --data angeben.
+        """,
         "A name has 1 to %1 characters and no colon.": "Ein Name hat 1 bis %1 Zeichen und keinen Doppelpunkt.",
         "A name has 1 to %1 characters.": "Ein Name hat 1 bis %1 Zeichen.",
         "'%1' has several users '%2'.": "'%1' hat mehrere Benutzer '%2'.",

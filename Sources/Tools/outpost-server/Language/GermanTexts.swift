@@ -4,5 +4,5 @@
 /// `ServerLanguageTests` lists those that are missing.
 enum GermanTexts {
     /// The tables of texts that stand in the source of the program.
-    static let tables: [[String: String]] = [general, node, people, things]
+    static let tables: [[String: String]] = [general, intake, node, people, things]
 }

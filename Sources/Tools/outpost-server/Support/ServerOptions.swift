@@ -41,8 +41,10 @@ struct ServerOptions: ParsableArguments {
     mutating func validate() throws {
         guard database == nil else {
             throw ValidationError(
-                "--database cannot be used: this version keeps its state in SQLite files. Name their folder with --data."
-            )
+                translated(
+                    """
+                    --database cannot be used: this version keeps its state in SQLite files. Name their folder with --data.
+                    """))
         }
     }
 
