@@ -1,9 +1,11 @@
 import Foundation
 import HTTPTypes
+import MobileServer
 import ODataHTTP
 import ODataServer
 import ODataService
 import ODataTransportNIO
+import ServerState
 import Synchronization
 import Testing
 
@@ -18,6 +20,8 @@ import Testing
 /// | `restore-copied` | `restores` |
 /// | `rekey-written` | `rekeys` |
 /// | `upload-begun`, `upload-received`, `upload-finished` | `uploads` |
+/// | `bundle-received` | `bundles` |
+/// | `messages-confirmed` | `messages` |
 @Suite("A killed server", .serialized)
 struct CrashTests {
     /// A back end that counts creations and serves one set of two rows.
@@ -292,6 +296,52 @@ struct CrashTests {
         try FileManager.default.removeItem(atPath: key)
         try FileManager.default.moveItem(atPath: key + ".new", toPath: key)
         #expect(try await tool.done("app", "list", "--json").output.contains("\"Crash\""))
+    }
+
+    @Test("A bundle whose addition died is not there, and can be added again")
+    func bundles() async throws {
+        let tool = try await prepared("http://127.0.0.1:1/")
+        let archive = tool.path("logo.zip")
+        // An archive without entries.
+        try Data([0x50, 0x4B, 5, 6] + [UInt8](repeating: 0, count: 18)).write(to: URL(fileURLWithPath: archive))
+        try await die(
+            tool, at: "bundle-received", "bundle", "add", "crash", archive, "--name", "logo", "--bundle-version", "1",
+            "--data", tool.data)
+        let between = try await tool.done("bundle", "list", "crash", "--json")
+        #expect(!between.output.contains("logo"), "\(between.output)")
+        try await tool.done("bundle", "add", "crash", archive, "--name", "logo", "--bundle-version", "1")
+        #expect(try await tool.done("bundle", "list", "crash", "--json").output.contains("logo"))
+    }
+
+    @Test("Messages that a device confirmed before the server died do not return, and later ones are not lost")
+    func messages() async throws {
+        let backEnd = try await BackEnd()
+        let tool = try await prepared(backEnd.url)
+        func api(_ url: String) -> String { String(url.dropLast("d/back/".count)) }
+        let device = ["Outpost-Registration": "d1"]
+        _ = try await run(tool, dyingAt: nil) { url in
+            let made = try await send(
+                "POST", api(url) + "Registrations", ["Content-Type": "application/json"], body: "{\"ID\":\"d1\"}")
+            #expect(made.status == 201, "\(made.text)")
+        }
+        let (state, _) = try await ServerFolder(path: tool.data).open(ServerConfiguration(), build: "test")
+        let application = try #require(try await state.applications.application(named: "crash"))
+        var numbers: [Int64] = []
+        for name in ["first", "second"] {
+            let message = NewDeviceMessage(kind: .custom, body: Array("{\"name\":\"\(name)\"}".utf8))
+            numbers.append(try #require(try await state.messages.send(message, to: "d1", of: application.id)))
+        }
+        await state.close()
+        let confirmed = "Messages?$deltatoken=\(numbers[0])"
+        let ended = try await run(tool, dyingAt: "messages-confirmed") { url in
+            await #expect(throws: (any Error).self) { _ = try await send("GET", api(url) + confirmed, device) }
+        }
+        #expect(ended == SIGKILL)
+        _ = try await run(tool, dyingAt: nil) { url in
+            let rest = try await send("GET", api(url) + confirmed, device)
+            #expect(rest.status == 200 && rest.text.contains("second") && !rest.text.contains("first"), "\(rest.text)")
+        }
+        await backEnd.stop()
     }
 
     @Test("Every point at which the sources let the process die is in a test")
