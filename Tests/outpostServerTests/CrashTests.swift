@@ -298,7 +298,7 @@ struct CrashTests {
         #expect(try await tool.done("app", "list", "--json").output.contains("\"Crash\""))
     }
 
-    @Test("A bundle whose addition died is not there, and can be added again")
+    @Test("After the addition of a bundle died, the bundle is not listed and can be added again")
     func bundles() async throws {
         let tool = try await prepared("http://127.0.0.1:1/")
         let archive = tool.path("logo.zip")
@@ -362,7 +362,7 @@ struct CrashTests {
     }
 
     @Test(
-        "What a device was told to be stored is there after the server died, and the upload goes on behind it",
+        "Bytes that a server acknowledged are there after it died, and the upload goes on behind them",
         arguments: [("upload-begun", 3), ("upload-received", 6), ("upload-finished", 9)])
     func uploads(point: String, stored: Int) async throws {
         let backEnd = try await BackEnd()
