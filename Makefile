@@ -9,7 +9,7 @@ export SCRATCH
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-build: setup ## the tool `outpost`, in release mode, at bin/outpost
+build: setup ## the tool `outpost` and the mobile server, in release mode, at bin
 	scripts/build.sh
 
 install: ## what make build has built, with manual pages and completions: make install PREFIX=/usr/local DESTDIR=

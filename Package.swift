@@ -200,7 +200,14 @@ let libraries: [Target] = [
     library(
         "ObjectAPI", floor: 7, group: "Objects",
         [
-            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
+            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets", logging,
+        ]),
+
+    library(
+        "MobileClient", floor: 7, group: "Mobile",
+        [
+            "DataVault", "ErrorCodes", "MobileProtocol", "ODataClient", "ODataHTTP", "ODataModel", "ODataService",
+            "Secrets", crypto, httpTypes,
         ]),
 
     library(
@@ -215,27 +222,29 @@ let libraries: [Target] = [
 ]
 
 let programs: [Target] = [
+    // Texts of the tools in the language of the person.
+    library("ToolLanguage", floor: 8, group: "Tools", ["ErrorCodes", argumentParser]),
     program("odata-generate", floor: 9, group: "Generate", ["ODataGenerator", "ODataModel"]),
     program(
         "outpost", floor: 9, group: "Tools",
         [
             "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer", "ODataSQL",
             "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "ServerMetrics",
-            "Supportability", argumentParser, httpTypes, logging, yams,
+            "Supportability", "ToolLanguage", argumentParser, httpTypes, logging, yams,
         ]),
     program(
         "outpost-server", floor: 9, group: "Tools",
         [
             "ErrorCodes", "MobileProtocol", "MobileServer", "ODataClient", "ODataDatabases", "ODataHTTP", "ODataModel",
             "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles",
-            "Secrets", "ServerMetrics", "ServerState", "Supportability", argumentParser, crypto, grdb, httpTypes,
-            logging, yams,
+            "Secrets", "ServerMetrics", "ServerState", "Supportability", "ToolLanguage", argumentParser, crypto, grdb,
+            httpTypes, logging, yams,
         ]),
     program(
         "reference-service", floor: 9, group: "Tools",
         [
             "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
-            argumentParser,
+            argumentParser, httpTypes,
         ],
         resources: [
             .embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json"),
@@ -262,6 +271,8 @@ let testing: [Target] = [
     support("ProviderChecks", ["ODataModel", "ODataQuery", "ODataService"]),
     // The pages of the documentation, whose code tests compile and run.
     support("DocumentationPages"),
+    // The texts in the sources of the tools, and the ones without a German counterpart.
+    support("LanguageChecks"),
     // Programs of this machine, such as curl, as clients that nobody here wrote.
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
@@ -362,6 +373,12 @@ let testing: [Target] = [
             "WireFaults", httpTypes,
         ], exclude: ["Clients"]),
     tests("MobileProtocolTests", ["MobileProtocol", "ODataGenerator", "ODataModel"]),
+    tests(
+        "MobileClientTests",
+        [
+            "DataVault", "ErrorCodes", "MobileClient", "MobileProtocol", "MobileServer", "ODataClient", "ODataHTTP",
+            "ODataModel", "ODataServer", "ODataService", "ODataTransportNIO", "Secrets", "ServerState", httpTypes,
+        ]),
     tests("ServerStateTests", ["Secrets", "ServerState", "ServerStateConformance", grdb]),
     tests(
         "ServerStatePostgresTests",
@@ -381,15 +398,16 @@ let testing: [Target] = [
     tests(
         "outpostServerTests",
         [
-            "outpost", "outpost-server", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer",
-            "ODataClient", "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO", "OfflineOData", "Secrets",
-            "ServerState", "WireFaults", crypto, grdb, httpTypes, logging,
+            "outpost", "outpost-server", "ErrorCodes", "ForeignPrograms", "LanguageChecks", "MobileProtocol",
+            "MobileServer", "ODataClient", "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO",
+            "OfflineOData", "Secrets", "ServerState", "ToolLanguage", "WireFaults", argumentParser, crypto, grdb,
+            httpTypes, logging,
         ]),
     tests(
         "outpostTests",
         [
             "outpost", "OfflineOData", "ODataClient", "ODataServer", "ODataSQL", "ODataStore", "DocumentationPages",
-            "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
+            "ForeignPrograms", "LanguageChecks", "Secrets", "ToolLanguage", "WireFaults", grdb, httpTypes, jwtKit,
         ]),
 ]
 

@@ -18,11 +18,11 @@ if [ "${1:-}" = --quick ]; then
 fi
 parts=("$@")
 for part in ${parts[@]+"${parts[@]}"}; do
-    case " ${products[*]} startup " in
+    case " ${products[*]} MobileServer startup " in
     *" $part "*) ;;
     *)
         echo "bench.sh: there is no part $part" >&2
-        echo "usage: scripts/bench.sh [--quick] [PART…], where a part is one of: ${products[*]} startup" >&2
+        echo "usage: scripts/bench.sh [--quick] [PART…], where a part is one of: ${products[*]} MobileServer startup" >&2
         exit 2
         ;;
     esac
@@ -75,9 +75,10 @@ run() { # run TITLE FIGURES PRODUCT COMMAND…: a program that prints so many fi
 if [ "${parts[*]:-}" != startup ]; then
     swift build -c release --package-path Benchmarks --scratch-path "$scratch/bench" -j "${JOBS:-2}" >&2
 fi
-if is_wanted startup; then
+if is_wanted startup || is_wanted MobileServer; then
     SCRATCH=$scratch scripts/build.sh >&2
 fi
+mobile() { OUTPOST_SERVER=$PWD/bin/outpost-server "$@"; } # mobile COMMAND…: measures through the mobile server
 
 # What is compared with is built before anything is measured, too.
 missing=()
@@ -115,6 +116,8 @@ else
 fi
 run "Queries" 6 QueryBenchmarks "$bin/QueryBenchmarks" $quick
 run "Serving" 4 ServerBenchmarks "$bin/ServerBenchmarks" $quick
+# B2 of the design of the mobile server.
+run "Mobile server" 5 MobileServer mobile "$bin/ServerBenchmarks" $quick
 run "Typed entities" 1 TypedBenchmarks "$bin/TypedBenchmarks" $quick
 # What a client takes has no limit in the design: it is told beside a loop that only receives.
 run "Client" 0 ClientBenchmarks "$bin/ClientBenchmarks" $quick

@@ -11,4 +11,4 @@ for product in outpost outpost-server; do
     scripts/release.sh ${linking[@]+"${linking[@]}"} --product "$product"
     ln -sf "$(scripts/release.sh --show-bin-path)/$product" "bin/$product"
 done
-echo "Built bin/outpost. Try: bin/outpost --help"
+echo "Built bin/outpost and bin/outpost-server. Try: bin/outpost --help"

@@ -53,10 +53,11 @@ STEPS = [
     Step("wrong uses of business objects", ["scripts/refused.sh"], needs=["build"], optional=True),
     Step("new app", ["scripts/new-app.py"], needs=["build"], optional=True),
     Step("demonstration", ["scripts/demo.sh"], needs=["build"]),
+    Step("demonstration of the server", ["scripts/demo-server.sh", "--skip-build"], needs=["build"]),
     Step("resolution", ["scripts/app.sh", "--resolve-only"], needs=["build"]),
     Step("consumers", ["scripts/consumers.sh"],
          needs=["limits", "simulation", "fuzzers", "apple", "generated code", "wrong uses of business objects", "new app",
-                "demonstration"]),
+                "demonstration", "demonstration of the server"]),
     Step("app", ["scripts/app.sh"], needs=["consumers"], optional=True),
     Step("example", ["scripts/examples.sh"], needs=["app"], optional=True),
 ]

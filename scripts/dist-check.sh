@@ -17,6 +17,11 @@ tar -xzf "$archive" -C "$work/prefix"
 program=$work/prefix/$base/bin/outpost
 printed=$(env -i HOME="$work/home" PATH=/usr/bin "$program" --version)
 [ "$printed" = "$version" ] || fail "the program prints '$printed', not '$version'"
+if [ -e "$program-server" ]; then
+    printed=$(env -i HOME="$work/home" PATH=/usr/bin "$program-server" --version)
+    [ "$printed" = "$version" ] || fail "the mobile server prints '$printed', not '$version'"
+    [ -s "$work/prefix/$base/share/man/man1/outpost-server.1" ] || fail "the archive has no manual page of the mobile server"
+fi
 for file in share/doc/outpost/PACKAGES share/doc/outpost/LICENSE share/man/man1/outpost.1 share/man/man1/outpost-clone.1 \
     share/bash-completion/completions/outpost share/zsh/site-functions/_outpost \
     share/fish/vendor_completions.d/outpost.fish; do

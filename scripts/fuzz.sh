@@ -82,6 +82,15 @@ delta-token) # of the mobile server, the token alone
     beneath=(ErrorCodes "${cryptography[@]}" SafeFiles Secrets EncryptedSQLite GRDB ServerState)
     needs=ServerState
     support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Feeds/FeedToken.swift) ;;
+zip-directory) # of the mobile server, the directory alone
+    libraries=()
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Bundles/ZipDirectory.swift) ;;
+upload-fields) # of the mobile server, the fields and names alone
+    level=-Onone
+    libraries=(ErrorCodes ODataModel)
+    beneath=(HTTPTypes)
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Uploads/UploadFields.swift
+        Sources/Mobile/MobileServer/DeviceServices/DeviceResourceName.swift) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)

@@ -36,6 +36,7 @@ let package = Package(
                 outpost("DataVault"),
                 outpost("EncryptedSQLite"),
                 outpost("ErrorCodes"),
+                outpost("MobileClient"),
                 outpost("ODataCache"),
                 outpost("ODataClient"),
                 outpost("ODataDatabases"),

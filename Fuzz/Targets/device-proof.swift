@@ -16,7 +16,10 @@ private func check(_ text: String) {
     promise(text.utf8.count <= DeviceProof.maxLength, "a long proof was read")
     promise((1...DeviceProof.maxIDLength).contains(proof.id.utf8.count), "an id without limits")
     promise(DeviceKey(bytes: proof.key.bytes) == proof.key, "a key that is not read again")
-    promise(ProofCheck.isSame(proof.url, proof.url) || !proof.url.lowercased().hasPrefix("http"), "a URL unlike itself")
+    let scheme = proof.url.prefix(8).lowercased()
+    promise(
+        !ProofCheck.isSame(proof.url, proof.url) || scheme == "https://" || scheme.hasPrefix("http://"),
+        "a URL of another scheme")
 }
 
 /// Takes one input from libFuzzer.

@@ -6,7 +6,7 @@ struct CommandNameTests {
     /// The argument parser asks every command for its name at each start, and makes one that is missing of the
     /// name of the type: Swift then looks through all types of the program, which is half of the time of a short
     /// command.
-    @Test("say their names")
+    @Test("have names that equal their file names")
     func names() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")
@@ -25,7 +25,7 @@ struct CommandNameTests {
         #expect(count > 40)
     }
 
-    @Test("stand in a file of their own that has their name")
+    @Test("stand in files of their own")
     func files() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")

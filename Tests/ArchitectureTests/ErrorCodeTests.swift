@@ -27,7 +27,7 @@ struct ErrorCodeTests {
         #expect(count > 20, "codes were found at all")
     }
 
-    @Test("are found in another file than their error's")
+    @Test("a code that stands in another file than its error is found")
     func elsewhere() {
         #expect(Self.strangers(in: "extension FarmError: CodedError {}") == ["FarmError"])
         #expect(Self.strangers(in: "enum FarmError: Error {}\nextension FarmError: CodedError {}") == [])

@@ -5,7 +5,7 @@ import Testing
 struct HeaderFieldTests {
     /// The arguments of a request inside the process are in its context. A field could come from a stranger, and
     /// has no type.
-    @Test("of the package's own carry no argument from one provider to the next")
+    @Test("the package's own fields never carry a value from one provider to the next")
     func sideChannels() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")

@@ -63,7 +63,7 @@ struct LabelTests {
         return count
     }
 
-    @Test("are counted over all lines of a declaration")
+    @Test("unlabelled parameters are counted over all lines of a declaration")
     func counting() {
         let code = """
             func one(_ a: Int, _ b: Int, c: Int) {}
@@ -78,7 +78,7 @@ struct LabelTests {
         #expect(Self.declarations(in: code.split(separator: "\n")).map { $0.prefix(2) } == ["3:", "7:"])
     }
 
-    @Test("stand from the third parameter on in nearly all functions")
+    @Test("nearly all functions label their parameters from the third one on")
     func labels() throws {
         let found = try SourceFiles.code().flatMap { path, lines in
             Self.declarations(in: lines).map { "\(path):\($0)" }

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("One of each")
+@Suite("The basic operations of the package")
 struct OneOfEachTests {
     /// Some text of the code and the only files or folders that may hold it.
     struct Owner: CustomTestStringConvertible {
@@ -41,7 +41,7 @@ struct OneOfEachTests {
             ]),
     ]
 
-    @Test("stands in one place", arguments: owners)
+    @Test("each basic operation has one implementation", arguments: owners)
     func place(_ owner: Owner) throws {
         for (path, lines) in try SourceFiles.code() {
             guard owner.folders.contains(where: path.hasPrefix), !owner.owners.contains(where: path.hasPrefix) else {

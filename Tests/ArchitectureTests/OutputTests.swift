@@ -4,7 +4,7 @@ import Testing
 @Suite("The outputs of the tool")
 struct OutputTests {
     /// All that the tool shows goes through one place, which makes the texts of strangers harmless.
-    @Test("are written to in one place alone")
+    @Test("only one file writes to the outputs")
     func places() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")

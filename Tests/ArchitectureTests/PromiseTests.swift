@@ -59,7 +59,7 @@ struct PromiseTests {
         tests.filter { $0 == name || $0.hasSuffix(".\(name)") }
     }
 
-    @Test("Every test that the page names is there, once, and every line of a table names one")
+    @Test("Every test on the page exists once, and every table row names a test")
     func named() throws {
         let page = try Self.page()
         let tests = try Self.tests()
@@ -77,7 +77,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("A name is that of one test: with its target if two have the same")
+    @Test("A test name is unique; if two targets have the same, the target stands in front")
     func exact() {
         let tests = ["A.FileTests/opens", "B.FileTests/opens", "B.OtherFileTests/opens", "B.FileTests/opensAgain"]
         #expect(Self.tests(named: "FileTests/opens", of: tests).count == 2)
@@ -92,7 +92,7 @@ struct PromiseTests {
         // Else this would hold tests itself.
         let test = "@Test"
         let source = """
-            @Suite("One (rule 1)") struct OneTests {
+            @Suite("A request that acts once (rule 1)") struct OneTests {
                 /// As \(test) has it.
                 func first() {}
                 \(test) func second() {}
@@ -110,7 +110,7 @@ struct PromiseTests {
         #expect(Self.tests(in: source) == ["OneTests/second", "OneTests/third", "OneTests/`in words`"])
     }
 
-    @Test("Every command that the page names is in the Makefile, and every target of the fuzzers is there")
+    @Test("Every command on the page is in the Makefile, and every fuzz target is on the page")
     func commands() throws {
         let rules = try String(contentsOf: Self.root.appendingPathComponent("Makefile"), encoding: .utf8)
             .split(separator: "\n").compactMap { $0.firstMatch(of: /^(\w+):/).map { String($0.1) } }

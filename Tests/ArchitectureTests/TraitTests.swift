@@ -32,7 +32,7 @@ struct TraitTests {
         #expect(
             users == [
                 "MobileServer", "ODataServer", "ODataTransportNIO", "ODataTransportConformance", "outpost",
-                "outpost-server", "reference-service",
+                "outpost-server", "reference-service", "ToolLanguage",
             ])
     }
 

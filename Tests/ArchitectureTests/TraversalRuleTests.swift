@@ -19,7 +19,7 @@ struct TraversalRuleTests {
         return files
     }
 
-    @Test("Every child rule is a switch without a default: a new kind of node does not compile without its rule")
+    @Test("A new kind of node does not compile until it has a rule for its children")
     func exhaustive() throws {
         let files = try Self.files(with: "children").filter { $0.path.contains("/ODataQuery/Traversal/") }
         #expect(files.count > 5)
@@ -27,7 +27,7 @@ struct TraversalRuleTests {
     }
 
     /// Only a full traversal of a tree has a reason to take its operators apart.
-    @Test("Nothing but printer, binder, evaluator, SQL compiler and the child rules takes operators apart")
+    @Test("Only printer, binder, evaluator, SQL compiler and child rules take operators apart")
     func alone() throws {
         let known = [
             "/ODataQuery/Traversal/", "/ODataQuery/Printing/QueryWriter", "/ODataQuery/Binding/",

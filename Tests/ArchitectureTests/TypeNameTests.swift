@@ -90,7 +90,7 @@ struct TypeNameTests {
         #expect(Self.types(in: source) == ["One", "Two", "Four", "Five", "Six"])
     }
 
-    @Test("Each name stands for one type of the package")
+    @Test("Each public type name is unique in the package")
     func unique() throws {
         let owners = try Self.owners(of: Self.files())
         #expect(owners.count > 300)
@@ -98,7 +98,7 @@ struct TypeNameTests {
         #expect(doubled.isEmpty, "these names stand for several types")
     }
 
-    @Test("No type that an app can reach has the name of one of Apple's")
+    @Test("No type that an app can reach has the name of an Apple type")
     func apple() throws {
         let list = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("AppleNames.txt")
         var modules: [String: String] = [:]

@@ -13,7 +13,7 @@ struct BatchDetailTests {
 
     private func statuses(_ responses: [[String: Any]]) -> [Int] { responses.compactMap { $0["status"] as? Int } }
 
-    @Test("19.1 (JSON) a condition decides by earlier answers whether a request is done")
+    @Test("19.1 (JSON) a condition decides by earlier responses whether a request is executed")
     func conditions() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -40,7 +40,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("19.1 (JSON) a condition that does not hold keeps all requests of its group from being done")
+    @Test("19.1 (JSON) a false condition skips all requests of its group")
     func conditionOfGroup() async throws {
         try await Site.reference { site async throws in
             let responses = try await batch(
@@ -61,7 +61,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("19.4 (JSON) a batch in JSON goes on after an error unless it is told not to")
+    @Test("19.4 (JSON) a JSON batch continues after an error by default")
     func continuesOnError() async throws {
         try await Site.reference { site async throws in
             let requests: [[String: Any]] = [
@@ -72,7 +72,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("8.2.8.3 continue-on-error is named in Preference-Applied if a batch is told it")
+    @Test("8.2.8.3 Preference-Applied names continue-on-error if the batch requests it")
     func appliedContinueOnError() async throws {
         try await Site.reference { site async throws in
             let body: [String: Any] = ["requests": [["id": "1", "method": "get", "url": "Products/$count"]]]
@@ -89,7 +89,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("11.7.4 the answers of a batch are written one after the other, however many there are")
+    @Test("11.7.4 the responses of a long batch are written one by one")
     func manyAnswers() async throws {
         try await Site.reference { site async throws in
             let requests = (0..<500).map { ["id": "\($0)", "method": "get", "url": "Products"] }
@@ -101,7 +101,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("11.7.7 an action in a change set is answered with its result")
+    @Test("11.7.7 an action in a change set returns its result")
     func actionInGroup() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product("Coffee Mug")
@@ -123,7 +123,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("2 (Repeatable requests) a repeated action acts once and is answered as the first time")
+    @Test("2 (Repeatable requests) a repeated action acts once and returns the first response")
     func repeatedAction() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product("Coffee Mug")
@@ -188,7 +188,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("11.7.6 the query of a request uses values of earlier answers")
+    @Test("11.7.6 a request of a batch uses values of earlier responses in its query")
     func valueReferences() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -218,7 +218,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("11.7.6 a batch is answered later, and its monitor gives all answers in the end")
+    @Test("11.7.6 a batch is processed later, and its monitor returns all responses in the end")
     func later() async throws {
         try await Site.reference { site async throws in
             let requests = (1...20).map { ["id": "\($0)", "method": "get", "url": "Products?$orderby=Name"] }

@@ -30,7 +30,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("11.5.4.1 If-Match is a condition of functions and of operations on collections too")
+    @Test("11.5.4.1 If-Match is also a condition of functions and of operations on collections")
     func conditionsOfOperations() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -51,7 +51,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("11.5.1 (URL) functions after $root are not supported, and refused as that")
+    @Test("11.5.1 (URL) functions after $root are refused as not supported")
     func functionsAfterRoot() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?$filter=$root/Calculate(value=1) eq 2")
@@ -62,7 +62,7 @@ struct ClauseDetailTests {
 
     // MARK: References
 
-    @Test("5.1 (URL) references are counted, and refuse the options that choose properties")
+    @Test("5.1 (URL) references are counted, and refuse options that choose properties")
     func referenceOptions() async throws {
         try await Site.reference { site async throws in
             let counted = try await site.get("Products/$ref?$count=true&$top=2")
@@ -118,7 +118,7 @@ struct ClauseDetailTests {
 
     // MARK: Addresses
 
-    @Test("4.3.6 (URL) key segments leave out the parts that a constraint implies, and may begin with a dollar sign")
+    @Test("4.3.6 (URL) key segments omit parts that a constraint implies, and may begin with a dollar sign")
     func keySegments() async throws {
         try await Site.reference { site async throws in
             let mouse = try await site.key(of: "Products", named: "Wireless Mouse")
@@ -143,7 +143,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("10.13 the context of a property names its entity by the canonical URL, not by the requested one")
+    @Test("10.13 the context of a property names its entity by the canonical URL")
     func canonicalContexts() async throws {
         try await Site.reference { site async throws in
             let mouse = try await site.key(of: "Products", named: "Wireless Mouse")
@@ -165,7 +165,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("4.15 (URL) $all has the singletons too, and each entity its own context")
+    @Test("4.15 (URL) $all includes singletons, and each entity has its own context")
     func allEntities() async throws {
         try await Site.reference { site async throws in
             let all = try await site.get("$all")
@@ -198,7 +198,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("2 (URL) a plus sign separates words in $search too, and a mistake behind one is named")
+    @Test("2 (URL) a plus sign separates words in $search, and a mistake behind one is marked")
     func plusSigns() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Products?$search=Mug+Coffee&$select=Name").column("Name") == ["Coffee Mug"])
@@ -214,7 +214,7 @@ struct ClauseDetailTests {
 
     // MARK: Changes
 
-    @Test("11.4.12 the answer to a delta is a delta in the order of the request")
+    @Test("11.4.12 the response to a delta payload is a delta in the order of the request")
     func deltaAnswers() async throws {
         try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
@@ -291,7 +291,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("8.2.5 a failed condition says which one has failed")
+    @Test("8.2.5 the error for a failed condition names the condition")
     func failedConditions() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -308,7 +308,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("7.1 (JSON) a number in a string is no number")
+    @Test("7.1 (JSON) a number in a string is refused")
     func numbersInStrings() async throws {
         try await Site.reference { site async throws in
             for (name, text) in [("Price", "1e2"), ("Rating", "5"), ("Weight", "1.5"), ("Quantity", "3")] {
@@ -328,7 +328,7 @@ struct ClauseDetailTests {
 
     // MARK: Batches
 
-    @Test("11.7 a malformed request of a batch is refused alone")
+    @Test("11.7 a malformed request of a batch does not affect the other requests")
     func malformedRequests() async throws {
         try await Site.reference { site async throws in
             func part(_ text: String, _ fields: String = "") -> String {
@@ -357,7 +357,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("19.1 (JSON) a request with a taken id, an unknown dependency or without URL is refused alone")
+    @Test("19.1 (JSON) a request with a used id, an unknown dependency or no URL is refused alone")
     func malformedItems() async throws {
         try await Site.reference { site async throws in
             let url = "Products/$count"
@@ -377,7 +377,7 @@ struct ClauseDetailTests {
 
     // MARK: Aggregation
 
-    @Test("3.3.1 (Aggregation) the amount of topcount is positive, and that of toppercent at most 100")
+    @Test("3.3.1 (Aggregation) the amount of topcount is positive, and that of toppercent is at most 100")
     func rankedAmounts() async throws {
         try await Site.reference { site async throws in
             let wrong = [
@@ -393,7 +393,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("3.1.1 (Aggregation) an alias is no name of a property of the input, not even of one that is gone")
+    @Test("3.1.1 (Aggregation) an alias must differ from all properties of the input")
     func aliases() async throws {
         try await Site.reference { site async throws in
             let wrong = [
@@ -408,7 +408,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("3.2.1.4 (Aggregation) counts are decimals, which divide as such")
+    @Test("3.2.1.4 (Aggregation) counts are decimals and divide as decimals")
     func counts() async throws {
         try await Site.reference { site async throws in
             let row = try #require(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("OData 4.01, functions of the service within expressions")
 struct ExpressionFunctionTests {
-    @Test("11.5.4.1 functions stand in $filter, $orderby and $compute")
+    @Test("11.5.4.1 functions work in $filter, $orderby and $compute")
     func everywhere() async throws {
         try await Site.reference { site async throws in
             let all = try await site.get("Products").rows
@@ -40,7 +40,7 @@ struct ExpressionFunctionTests {
         }
     }
 
-    @Test("11.5.4.1 functions work within lambdas and behind navigation, and bind no null")
+    @Test("11.5.4.1 functions work within lambdas and behind navigation, and are not called on null")
     func navigation() async throws {
         try await Site.reference { site async throws in
             let categories = try await site.get(
@@ -55,7 +55,7 @@ struct ExpressionFunctionTests {
         }
     }
 
-    @Test("11.5.4.1 a function with bad arguments, a missing one and a collection result are refused with a reason")
+    @Test("11.5.4.1 bad arguments, unknown functions and collection results are refused with a reason")
     func refusals() async throws {
         try await Site.reference { site async throws in
             let overflow = try await site.get(

@@ -37,7 +37,7 @@ struct Intermediate40Tests {
         }
     }
 
-    @Test("13.1.2 (6) $value gives properties raw")
+    @Test("13.1.2 (6) $value returns raw property values")
     func rawValue() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -71,7 +71,7 @@ struct Intermediate40Tests {
         }
     }
 
-    @Test("13.1.2 (7.2) parameter aliases stand in filters")
+    @Test("13.1.2 (7.2) filters use parameter aliases")
     func aliases() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?$filter=Name eq @name&@name='Laptop'")

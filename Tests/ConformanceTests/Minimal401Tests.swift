@@ -20,7 +20,7 @@ struct Minimal401Tests {
         }
     }
 
-    @Test("13.2.1 (4) header fields and preferences are known without a prefix too")
+    @Test("13.2.1 (4) header fields and preferences work without the prefix odata")
     func prefixes() async throws {
         try await Site.reference { site async throws in
             for preference in ["maxpagesize=2", "odata.maxpagesize=2"] {
@@ -39,7 +39,7 @@ struct Minimal401Tests {
         }
     }
 
-    @Test("13.2.1 (6, 7) system query options go without $, names of options and functions in any case")
+    @Test("13.2.1 (6, 7) query options work without $, and names of options and functions in any case")
     func spelling() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?filter=CONTAINS(Name,'Mouse') AND Price GT 100&SELECT=Name")
@@ -48,7 +48,7 @@ struct Minimal401Tests {
         }
     }
 
-    @Test("13.2.1 (9.1, 9.2) strings are cast to types in URLs, enumerations and durations go without their type")
+    @Test("13.2.1 (9.1, 9.2) URLs cast strings, and accept enumerations and durations without a type")
     func literals() async throws {
         try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")
@@ -82,7 +82,7 @@ struct Minimal401Tests {
         }
     }
 
-    @Test("13.2.1 (9.7) parameters are taken from the query when the URL names none")
+    @Test("13.2.1 (9.7) omitted function parameters are taken from the query string")
     func implicitAliases() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Calculate?value=4").json["value"] as? Int == 8)
@@ -103,7 +103,7 @@ struct Minimal401Tests {
         }
     }
 
-    @Test("13.2.1 (9.12) keys stand as segments")
+    @Test("13.2.1 (9.12) keys may be path segments")
     func keyAsSegment() async throws {
         try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")

@@ -19,7 +19,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (2) data come in the OData JSON format")
+    @Test("13.1.1 (2) entities are returned in the OData JSON format")
     func json() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products")
@@ -29,7 +29,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (3) partial results have a next link, and all pages together are the whole")
+    @Test("13.1.1 (3) partial results have next links that lead to all rows")
     func paging() async throws {
         try await Site.reference { site async throws in
             var names: [String] = []
@@ -49,7 +49,7 @@ struct Minimal40Tests {
     }
 
     @Test(
-        "13.1.1 (4) the response says its version",
+        "13.1.1 (4) the response states its version",
         arguments: [(nil, "4.01"), ("4.0", "4.0"), ("4.01", "4.01"), ("5.0", "4.01")])
     func version(asked: String?, given: String) async throws {
         try await Site.reference { site async throws in
@@ -107,7 +107,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (11) a missing resource is 404, also behind a path that parses")
+    @Test("13.1.1 (11) a missing resource is 404, also in a deep path")
     func notFound() async throws {
         try await Site.reference { site async throws in
             for path in [
@@ -142,7 +142,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (14) header fields and preferences are known with their prefix")
+    @Test("13.1.1 (14) header fields and preferences work with the prefix odata")
     func prefixes() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products", ["Prefer": "odata.maxpagesize=2"])
@@ -151,7 +151,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (15) literals of enumerations and durations have their type in front")
+    @Test("13.1.1 (15) enumeration and duration literals have their type in front")
     func typedLiterals() async throws {
         try await Site.reference { site async throws in
             let flagged = try await site.get(
@@ -182,7 +182,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (1-13) hold for Northwind", .enabled(if: Site.northwindFile != nil))
+    @Test("13.1.1 (1-13) all of these hold for Northwind", .enabled(if: Site.northwindFile != nil))
     func northwind() async throws {
         try await Site.northwind { site async throws in
             #expect(try await site.get("").rows.count >= 13)

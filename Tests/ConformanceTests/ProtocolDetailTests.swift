@@ -4,7 +4,7 @@ import Testing
 /// The requirements in the sections of the protocol, in addition to the numbered conformance clauses.
 @Suite("OData 4.01 Protocol and URL Conventions, section by section")
 struct ProtocolDetailTests {
-    @Test("8.2.4 a request with If-Match is processed for the present ETag alone, reads too")
+    @Test("8.2.4 a request with If-Match is processed only for the current ETag, reads included")
     func ifMatch() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -15,7 +15,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("8.2.8.6 omit-values is named in Preference-Applied if nulls are left out of a page")
+    @Test("8.2.8.6 Preference-Applied names omit-values if nulls are omitted")
     func omitValues() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?$select=Name,Description", ["Prefer": "omit-values=nulls"])
@@ -40,7 +40,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("10.4 a singleton's id and context are its name, and begin those of its properties")
+    @Test("10.4 the id and context of a singleton are its name, also for its properties")
     func singleton() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Company").control("id") as? String == "Company")
@@ -67,7 +67,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("10.15 the context of a property has the canonical URL of its entity, however it was addressed")
+    @Test("10.15 the context of a property has the canonical URL of its entity for any request URL")
     func canonicalContext() async throws {
         try await Site.reference { site async throws in
             let key = try await site.key(of: "Products", named: "Laptop")
@@ -76,7 +76,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.2.4.1 query options are refused if nothing is selected from or filtered")
+    @Test("11.2.4.1 query options without a collection to apply to are refused")
     func misplacedOptions() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -88,7 +88,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.2.10 $expand with $ref gives references alone")
+    @Test("11.2.10 $expand with $ref returns only references")
     func expandedReferences() async throws {
         try await Site.reference { site async throws in
             let rows = try await site.get("Products?$expand=Category/$ref&$select=Name").rows
@@ -127,7 +127,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.4 a patch that says too little to create an entity is for one that exists")
+    @Test("11.4.4 a patch without required values updates existing entities only")
     func upsert() async throws {
         try await Site.reference { site async throws in
             let path = "Products(22222222-2222-2222-2222-222222222222)"
@@ -152,7 +152,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.3 an ETag within the body of an update is a condition in 4.01, and nothing in 4.0")
+    @Test("11.4.3 an ETag in the body of an update is a condition in 4.01 and ignored in 4.0")
     func tagInBody() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -172,7 +172,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.2.1 a system query option that has no effect here is refused, and not passed over")
+    @Test("11.2.1 a system query option without an effect on the resource is refused")
     func index() async throws {
         try await Site.reference { site async throws in
             for (method, path) in [
@@ -195,7 +195,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.13 PUT to a collection makes its members those of the body")
+    @Test("11.4.13 PUT to a collection replaces its members")
     func replaceCollection() async throws {
         try await Site.reference { site async throws in
             let kept = try await site.key(of: "Categories", named: "Kitchen")
@@ -210,7 +210,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.5.4 a path goes on behind the result of a function")
+    @Test("11.5.4 a path continues behind the result of a function")
     func composition() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("GetProductStats()/totalProducts/$value").text == "7")
@@ -236,7 +236,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("4.8 (URL) $entity goes on with a cast")
+    @Test("4.8 (URL) $entity may be followed by a cast")
     func castReference() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -246,7 +246,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("2 (URL) plus signs for spaces, empty options and a last slash are read where the URL means nothing else")
+    @Test("2 (URL) plus signs for spaces, empty options and a final slash are accepted")
     func lenientURLs() async throws {
         try await Site.reference { site async throws in
             for url in [
@@ -270,7 +270,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("7.1 (CSDL) the metadata refer to the vocabularies that they use, in the version asked for")
+    @Test("7.1 (CSDL) the metadata refer to the used vocabularies, in the requested version")
     func references() async throws {
         try await Site.reference { site async throws in
             let text = try await site.get("$metadata").text
@@ -280,7 +280,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.5.4.1.1 of overloads, options of the URL mean the one that they all belong to")
+    @Test("11.5.4.1.1 URL options are assigned to the function overload that they all fit")
     func implicitParameters() async throws {
         try await Site.reference { site async throws in
             for path in ["GetTopProducts", "Products/ComplianceService.GetTopProducts"] {
@@ -305,7 +305,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("4.14 (URL) $id is refused if nothing is looked up by it")
+    @Test("4.14 (URL) $id is refused where no entity is looked up")
     func strayID() async throws {
         try await Site.reference { site async throws in
             let product = try await site.product()
@@ -331,7 +331,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.13 If-Match with * is true of the members of a collection, a tag is not")
+    @Test("11.4.13 If-Match with * matches all members of a collection, a single ETag does not")
     func conditionOfMembers() async throws {
         try await Site.reference { site async throws in
             let members = "Products/$filter(Name eq 'Laptop')/$each"

@@ -35,7 +35,7 @@ struct RealClientTests {
         }
     }
 
-    @Test("the OpenSearch description that the service document links to gives a URL that finds")
+    @Test("the OpenSearch description of the service document contains a search URL that works")
     func openSearch() async throws {
         try await Self.shop { root in
             let curl = "curl --silent --fail"

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("OData 4.01, representations in detail")
 struct RepresentationTests {
-    @Test("4.5 (JSON) control information has its prefix unless the client says that it reads 4.01")
+    @Test("4.5 (JSON) control information has its prefix unless the client accepts 4.01")
     func prefixes() async throws {
         try await Site.reference { site async throws in
             let cases: [([String: String], String)] = [
@@ -23,7 +23,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("8.1.5 a request in a version that nobody knows yet is refused")
+    @Test("8.1.5 a request in an unknown future version is refused")
     func unknownVersions() async throws {
         try await Site.reference { site async throws in
             for version in ["5.0", "4.02", "3.0", "abc"] {
@@ -35,7 +35,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("3.1.2 (JSON) full metadata say everything of each member of a collection")
+    @Test("3.1.2 (JSON) full metadata annotate every member of a collection")
     func fullMetadata() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get(
@@ -101,7 +101,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("10.15 the context of a property behind navigation names the entity that has it")
+    @Test("10.15 the context of a property behind navigation names the owning entity")
     func canonicalContext() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -157,7 +157,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("8.2.1 (Core) the raw value of a binary property has the media type that the metadata name")
+    @Test("8.2.1 (Core) the raw value of a binary property has the media type from the metadata")
     func mediaType() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Company/Logo/$value")["Content-Type"] == "image/svg+xml")
@@ -188,7 +188,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("4.12 (URL) a wrong condition in a path is no missing resource")
+    @Test("4.12 (URL) an invalid condition in a path is 400 and not 404")
     func pathConditions() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Products/$filter(Nothing eq 1)").status == 400)
@@ -196,7 +196,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("3.2.3 (Aggregation) grouped paths are objects within the row, however much metadata there is")
+    @Test("3.2.3 (Aggregation) grouped paths are nested objects at every metadata level")
     func groupedPaths() async throws {
         try await Site.reference { site async throws in
             let query =
@@ -259,7 +259,7 @@ struct RepresentationTests {
         }
     }
 
-    @Test("11.5.3 full metadata offer the operations of a collection with the collection, those of an entity with it")
+    @Test("11.5.3 full metadata list collection operations on the collection and entity operations on the entity")
     func advertisedOperations() async throws {
         try await Site.reference { site async throws in
             let full = ["Accept": "application/json;odata.metadata=full"]

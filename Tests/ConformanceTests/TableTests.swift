@@ -6,7 +6,7 @@ struct TableTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test("has a row for each conformance test, and none besides")
+    @Test("has a row for each conformance test and no other rows")
     func rows() throws {
         let page = Self.root.appendingPathComponent("Sources/Protocol/ODataServer/Documentation.docc/Conformance.md")
         let documented = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")

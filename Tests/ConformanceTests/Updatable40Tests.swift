@@ -16,7 +16,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (19, 27) POST creates an entity and says where it is")
+    @Test("13.1.1 (19, 27) POST creates an entity and returns its location")
     func create() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.send("POST", "Products", json: Site.newProduct("Lamp"))
@@ -30,7 +30,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (19) a create that breaks the model is refused, and nothing is made")
+    @Test("13.1.1 (19) a creation that violates the model is refused")
     func createRefused() async throws {
         try await Site.reference { site async throws in
             var missing = Site.newProduct("Broken")
@@ -93,7 +93,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (23) PATCH changes the given properties and keeps omitted ones")
+    @Test("13.1.1 (23) PATCH changes the given properties and keeps the omitted ones")
     func patch() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -125,7 +125,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (24) DELETE removes an entity, once")
+    @Test("13.1.1 (24) DELETE removes an entity once")
     func delete() async throws {
         try await Site.reference { site async throws in
             let mug = try await site.product("Coffee Mug")
@@ -136,7 +136,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (26) a change under an ETag that no longer holds is refused with 412")
+    @Test("13.1.1 (26) a change with an outdated ETag is refused with 412")
     func etags() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -153,7 +153,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (28) a created entity without a body in the response has its id in OData-EntityId")
+    @Test("13.1.1 (28) a creation without a response body returns the id in OData-EntityId")
     func entityID() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.send(
@@ -166,7 +166,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (29) PATCH and PUT to a new key create, conditions decide between the two")
+    @Test("13.1.1 (29) PATCH and PUT create missing entities unless a condition forbids it")
     func upsert() async throws {
         try await Site.reference { site async throws in
             let path = "Products(\(UUID().uuidString.lowercased()))"
@@ -247,7 +247,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (10) computed values are the service's, immutable ones stay")
+    @Test("13.1.1 (10) changes of computed and immutable values are ignored")
     func computed() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.send(
@@ -269,7 +269,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (23) the singleton is changed under its ETag, and not deleted")
+    @Test("13.1.1 (23) a singleton is changed under its ETag and cannot be deleted")
     func singleton() async throws {
         try await Site.reference { site async throws in
             let etag = try #require(try await site.get("Company")["ETag"])
@@ -280,7 +280,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("11.4.7 media are created, read, replaced and deleted with their entity")
+    @Test("11.4.7 media entities are created, read, replaced and deleted")
     func media() async throws {
         try await Site.reference { site async throws in
             let bytes = Array("some bytes that are no picture".utf8)

@@ -133,7 +133,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("SAP annotations, FunctionImport: a bound operation is a function import that acts on its type")
+    @Test("SAP annotations, FunctionImport: a bound operation becomes a function import of its type")
     func boundOperations() async throws {
         try await service { v2 in
             let metadata = try await v2.send(.get, "$metadata").text
@@ -154,7 +154,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("an Atom entry links to the actions on it, and the links can be followed once they are filled in")
+    @Test("an Atom entry links to its actions, and the completed links can be called")
     func actionLinks() async throws {
         try await service { v2 in
             let (_, xml) = try await v2.send(.get, "Items(1)")
@@ -242,7 +242,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("MS-ODATA 2.2.3.6.1 parameters of a function import are optional, and of overloads V2 has the first alone")
+    @Test("MS-ODATA 2.2.3.6.1 parameters of a function import are optional, and V2 has only the first overload")
     func overloads() async throws {
         try await Site.reference { site async throws in
             for (call, count) in [("count=2L", 2), ("count=1L&category='Electronics'", 1)] {
@@ -256,7 +256,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("values of defined types are compared and written as those below them")
+    @Test("values of type definitions are compared and written like the underlying types")
     func definedTypes() async throws {
         try await Site.reference { site async throws in
             let filter = "ReleaseDate eq datetime'2024-01-20T00:00:00'"
@@ -276,7 +276,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("MS-ODATA 2.2.3.7.2.1 the property that an ETag is made of has the concurrency mode Fixed")
+    @Test("MS-ODATA 2.2.3.7.2.1 properties that form the ETag have the concurrency mode Fixed")
     func concurrencyMode() async throws {
         let set = #"<EntitySet Name="Items" EntityType="Shop.Item">"#
         let term =

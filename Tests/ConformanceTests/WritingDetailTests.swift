@@ -3,7 +3,7 @@ import Testing
 
 @Suite("OData 4.01, changes in detail")
 struct WritingDetailTests {
-    @Test("11.4.9 a property that an update leaves alone cannot be changed by its own URL")
+    @Test("11.4.9 a property that updates ignore cannot be changed by its own URL")
     func properties() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -34,7 +34,7 @@ struct WritingDetailTests {
         }
     }
 
-    @Test("15.4, 15.5 (JSON) a delta makes and removes relations")
+    @Test("15.4, 15.5 (JSON) a delta adds and removes relations")
     func links() async throws {
         try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
@@ -84,7 +84,7 @@ struct WritingDetailTests {
         }
     }
 
-    @Test("4.3.4 (URL) a key leaves out parts that a referential constraint determines")
+    @Test("4.3.4 (URL) a key may omit parts that a referential constraint determines")
     func shortKeys() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()

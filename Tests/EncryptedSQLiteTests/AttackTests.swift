@@ -18,7 +18,7 @@ struct AttackTests {
         return (folder, [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("a.db")))), key)
     }
 
-    @Test("Every bit of the key block that is flipped is found or harmless")
+    @Test("Every flipped bit of the key block is found or has no effect")
     func keyBlockBits() throws {
         let (_, bytes, key) = try small()
         let block = Array(bytes[..<FileFormat.keyBlockSize])
@@ -38,7 +38,7 @@ struct AttackTests {
         #expect(harmless == (FileFormat.keyBlockSize - KeyBlock.headerSize - KeyBlock.slotSize) * 8)
     }
 
-    @Test("Every bit of every page that is flipped is found")
+    @Test("Every flipped bit of every page is found")
     func pageBits() throws {
         let (_, bytes, key) = try small()
         let block = try KeyBlock(bytes: Array(bytes[..<FileFormat.keyBlockSize]))
@@ -73,7 +73,7 @@ struct AttackTests {
         }
     }
 
-    @Test("Random files, and files that were changed at random, never give wrong content")
+    @Test("Random and randomly changed files never give wrong content")
     func randomFiles() throws {
         let fuzzing = try StoreFuzzing()
         #expect(fuzzing.run([]) == .whole)
@@ -88,7 +88,7 @@ struct AttackTests {
         #expect(outcomes.contains(.refused))
     }
 
-    @Test("A page repeated in the place of another is SQLITE_IOERR_DATA")
+    @Test("A page copied over another page is SQLITE_IOERR_DATA")
     func repeatedPage() throws {
         let folder = try Folder()
         try folder.database(mode: "delete").insert(0..<500)
@@ -101,7 +101,7 @@ struct AttackTests {
         }
     }
 
-    @Test("Pages, logs and key blocks of another store under the same key are refused")
+    @Test("Pages, logs and key blocks of another store with the same key are refused")
     func sameKey() throws {
         let key = EncryptionKey.generate()
         let copies = try (0..<2).map { _ in
@@ -140,7 +140,7 @@ struct AttackTests {
         }
     }
 
-    @Test("A log or a journal of another moment shows rows that were once there, or an error, and never others")
+    @Test("A log or journal of another moment gives committed rows or an error")
     func otherMoment() throws {
         var shown = 0
         for mode in ["wal", "delete"] {
@@ -167,14 +167,14 @@ struct AttackTests {
         #expect(shown > 0, "one of them is read, so that something is compared")
     }
 
-    @Test("A key of any other length than 32 bytes is refused", arguments: [0, 1, 16, 24, 31, 33, 64])
+    @Test("Only keys of 32 bytes are accepted", arguments: [0, 1, 16, 24, 31, 33, 64])
     func keyLength(count: Int) {
         #expect(throws: SecretError.keyLength(bytes: count)) {
             try EncryptionKey(bytes: [UInt8](repeating: 1, count: count))
         }
     }
 
-    @Test("Random changes of the key block are refused, and nothing traps")
+    @Test("Random changes of the key block are refused without a crash")
     func randomKeyBlocks() throws {
         let (_, bytes, _) = try small()
         let block = Array(bytes[..<FileFormat.keyBlockSize])

@@ -3,9 +3,9 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("A crash loses nothing that was committed, and keeps nothing that was not")
+@Suite("A crash loses no committed data and keeps no uncommitted data")
 struct CrashTests {
-    @Test("The files as they are in mid-transaction recover to the last commit", arguments: journalModes)
+    @Test("Files copied during a transaction recover to the last commit", arguments: journalModes)
     func midTransaction(mode: String) throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()
@@ -85,7 +85,7 @@ struct CrashTests {
     }
 
     @Test(
-        "A first page that was torn is mended by the log or the journal that has it whole",
+        "A torn first page is repaired from the log or the journal",
         arguments: ["wal", "delete"])
     func tornFirstPage(mode: String) throws {
         let folder = try Folder()

@@ -5,7 +5,7 @@ import Testing
 
 /// `Format.md` is sufficient to write a decoder: `Tests/Decoder/decode.py` is one, and shares no code with this
 /// package.
-@Suite("A decoder written by the documentation reads our files")
+@Suite("A decoder written from the documentation reads the files")
 struct DecoderTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Decoder/decode.py").path

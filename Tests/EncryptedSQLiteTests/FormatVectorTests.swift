@@ -145,7 +145,7 @@ struct FormatVectorTests {
         }
     }
 
-    @Test("After a machine snapshot was restored, only the same page at the same place has the same nonce")
+    @Test("Pages have the same nonce again only after a machine snapshot was restored")
     func restoredMemory() throws {
         let place = place(.log, 56)
         let first = try nonce(nonces(), for: page, at: place)
@@ -158,7 +158,7 @@ struct FormatVectorTests {
         #expect(try hexadecimal(nonce(nonces(), for: page, at: elsewhere)).hasPrefix("ad2b6e1f"))
     }
 
-    @Test("Random bytes are fetched again as locks change; every page has a nonce of its own")
+    @Test("Random bytes are drawn again when locks change, and every page has its own nonce")
     func freshRandomBytes() throws {
         let epoch = LockEpoch()
         nonisolated(unsafe) var fetches = 0
@@ -176,7 +176,7 @@ struct FormatVectorTests {
         #expect(seen.count == 15)
     }
 
-    @Test("A sealer that keeps its key schedule makes and opens the same bytes as one that does not")
+    @Test("A sealer with a cached key schedule makes the same bytes as one without")
     func bothSealers() throws {
         let key = SymmetricKey(size: .bits256)
         let sealers = [PageSealer(key: key), PageSealer(key: key, keepsSchedule: false)]
@@ -247,7 +247,7 @@ struct FormatVectorTests {
         #expect(masks.journalHeader(at: 512, fields: fields) == 0x1c0c_bdff_6dd6_f3f5)
     }
 
-    @Test("The vectors stand in the documentation")
+    @Test("The documentation contains the test vectors")
     func documented() throws {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -4,10 +4,10 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("SQLite works through the encrypting VFS as it does without")
+@Suite("SQLite works through the encrypting VFS as usual")
 struct JournalModeTests {
     @Test(
-        "Every journal mode keeps committed changes and undoes uncommitted ones",
+        "Every journal mode keeps committed changes and rolls back uncommitted ones",
         arguments: journalModes + ["memory", "off"])
     func everyMode(mode: String) throws {
         let folder = try Folder()
@@ -65,7 +65,7 @@ struct JournalModeTests {
         #expect(folder.names.allSatisfy { $0.hasPrefix("a.db") })
     }
 
-    @Test("Full-text search, big values and incremental vacuum work")
+    @Test("Full-text search, large values and incremental vacuum work")
     func features() throws {
         let folder = try Folder()
         let database = try folder.database()
@@ -77,7 +77,7 @@ struct JournalModeTests {
         #expect(try database.values("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("A page left out of the file reads as a page, not as damage: a backup copies it", arguments: journalModes)
+    @Test("An unused page is no damage, so that a backup can copy it", arguments: journalModes)
     func holes(mode: String) throws {
         let folder = try Folder()
         let database = try folder.database(mode: mode)
@@ -100,7 +100,7 @@ struct JournalModeTests {
         #expect(try target.values("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("A backup from a plain database, which reserves no bytes, is refused and changes nothing")
+    @Test("A backup from a plain database without reserved bytes is refused and changes nothing")
     func plainBackup() throws {
         let folder = try Folder()
         let plain = try Connection(folder.path("plain.db"), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -130,7 +130,7 @@ struct JournalModeTests {
         #expect(try folder.files(containing: "MARKER") == [])
     }
 
-    @Test("Readers and a writer on many connections agree", arguments: ["wal", "delete"])
+    @Test("Readers and a writer on many connections see consistent data", arguments: ["wal", "delete"])
     func concurrency(mode: String) async throws {
         let folder = try Folder()
         let database = try folder.database(mode: mode)

@@ -16,7 +16,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A database opens with the file that it was made with, and its next key is decided by the new rule",
+        "A database opens with its original key file, and the next key file follows the new rule",
         arguments: [
             "a passphrase of just 32 letters!", "correct horse battery staple 12\n",
             "correct horse battery staples 12\n",
@@ -57,7 +57,7 @@ struct KeyFileTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("A database is not opened beside a log, an index or a journal that is a link or has another name elsewhere")
+    @Test("A database with a linked log, index or journal is not opened")
     func filesBeside() throws {
         for suffix in ["-wal", "-shm", "-journal"] {
             for isSoft in [true, false] {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Keys of encrypted databases")
 struct KeyTests {
-    @Test("A wrong key is a typed error, and every file stays as it was, byte by byte", arguments: ["wal", "delete"])
+    @Test("A wrong key is a typed error, and no file changes", arguments: ["wal", "delete"])
     func wrongKey(mode: String) throws {
         let folder = try Folder()
         let database = try folder.database(mode: mode)
@@ -30,7 +30,7 @@ struct KeyTests {
         #expect(try copy.contents() == before)
     }
 
-    @Test("An error for a file that is no encrypted database names its actual kind")
+    @Test("The error for a file that is no encrypted database states the actual kind of file")
     func otherFiles() throws {
         let folder = try Folder()
         let path = folder.path("x.db")
@@ -64,7 +64,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A damaged key block is distinguished from a wrong key, and a later format from both")
+    @Test("A damaged key block, a wrong key and a newer format have different errors")
     func damagedKeyBlock() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()
@@ -117,7 +117,7 @@ struct KeyTests {
         #expect(try Connection.encrypted(path).values("SELECT count(*) FROM t") == ["10"])
     }
 
-    @Test("A crash anywhere in a re-keying leaves the old key or the new one in force")
+    @Test("A crash anywhere in a re-keying leaves either the old or the new key")
     func interruptedRekey() throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -145,7 +145,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Re-keying waits its turn: while another connection writes with a journal it is told busy")
+    @Test("Re-keying fails with busy while another connection writes with a journal")
     func busyRekey() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()
@@ -163,7 +163,7 @@ struct KeyTests {
         try EncryptedDatabase.rekey(at: path, from: .key(key), to: .key(.generate()))
     }
 
-    @Test("A path that is not unlocked is refused, and nothing is ever created through the VFS")
+    @Test("A path that is not unlocked is refused, and the VFS never creates files")
     func neverPlain() throws {
         let folder = try Folder()
         let create = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -192,7 +192,7 @@ struct KeyTests {
         }
     }
 
-    @Test("After lock, open connections go on and new ones are refused")
+    @Test("After a lock, open connections continue and new ones are refused")
     func lock() throws {
         let folder = try Folder()
         let database = try folder.database(mode: "delete")
@@ -204,7 +204,7 @@ struct KeyTests {
         #expect(throws: SQLiteFailure.self) { try Connection.encrypted(path) }
     }
 
-    @Test("Creation replaces nothing, and minds the logs of a database that was deleted")
+    @Test("A creation replaces no file, and removes the logs of a deleted database")
     func create() throws {
         let folder = try Folder()
         for name in ["a.db", "a.db-wal", "a.db-journal"] {
@@ -224,7 +224,7 @@ struct KeyTests {
         #expect(folder.names == [])
     }
 
-    @Test("A name of any characters makes a URI that opens that very file")
+    @Test("A file name with any characters opens exactly this file")
     func uris() throws {
         let folder = try Folder()
         for name in ["a b.db", "a?b#c%41&d=e.db", "ä漢🦊.db", "quote'\".db", "x:y;z.db"] {
@@ -236,7 +236,7 @@ struct KeyTests {
         #expect(EncryptedDatabase.uri(forPath: "/a b\u{1}") == "file:///a%20b%01?vfs=outpost")
     }
 
-    @Test("A symbolic link and a relative way lead to the same unlocked file")
+    @Test("A symbolic link and a relative path lead to the same unlocked file")
     func symbolicLink() throws {
         let folder = try Folder()
         try folder.database().close()
@@ -250,7 +250,7 @@ struct KeyTests {
 
 @Suite("Rule 32: passphrases", .serialized)
 struct PassphraseTests {
-    @Test("A passphrase costs one derivation for ten unlocked and opened connections")
+    @Test("A passphrase costs one derivation for ten connections")
     func oneDerivation() throws {
         let cost = try ScryptParameters(costExponent: 12, blockSize: 8, parallelization: 1)
         // The deriver is shared with other tests of the process, so the minimum of several attempts is used.
@@ -275,7 +275,7 @@ struct PassphraseTests {
         #expect(least == 1)
     }
 
-    @Test("A key becomes a passphrase and a passphrase a key, at the standard cost")
+    @Test("A key is changed to a passphrase and back at the standard cost")
     func rekeyBetweenKinds() throws {
         let folder = try Folder()
         let path = folder.path("a.db")

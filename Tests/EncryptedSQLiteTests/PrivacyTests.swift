@@ -12,7 +12,7 @@ struct PrivacyTests {
             + folder.files(containing: "SQLite format 3")
     }
 
-    @Test("Neither committed, nor in mid-transaction after a spill, nor after VACUUM", arguments: journalModes)
+    @Test("No plain text is in the files during a transaction, after a spill, or after VACUUM", arguments: journalModes)
     func noPlainText(mode: String) throws {
         let folder = try Folder()
         let database = try folder.database(mode: mode)
@@ -32,7 +32,7 @@ struct PrivacyTests {
         #expect(try database.values("SELECT count(*) FROM t WHERE body LIKE '\(marker)%'") == ["1333"])
     }
 
-    @Test("The same work without encryption leaves the marker in the files, so the search would find it")
+    @Test("Without encryption, the same search finds the plain text")
     func control() throws {
         let folder = try Folder()
         let plain = try Connection(folder.path("a.db"), flags: 0x6)
@@ -72,7 +72,7 @@ struct PrivacyTests {
         return (word(24), word(28)) == sums
     }
 
-    @Test("Database, log and journal are readable by their owner alone", arguments: ["wal", "persist"])
+    @Test("Only the owner can read database, log and journal", arguments: ["wal", "persist"])
     func permissions(mode: String) throws {
         let folder = try Folder()
         let database = try folder.database(mode: mode)

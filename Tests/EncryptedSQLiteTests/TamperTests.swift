@@ -72,7 +72,7 @@ struct TamperTests {
         #expect(try Connection.encrypted(path).values("SELECT id, body FROM t") == content)
     }
 
-    @Test("A flipped bit anywhere in a log loses commits from there on, and nothing else", arguments: 0..<24)
+    @Test("A flipped bit anywhere in a log loses only the commits from there on", arguments: 0..<24)
     func flippedBitInLog(seed: Int) throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()
@@ -100,7 +100,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A rollback journal record moved to another page number is not played back (rule 31)")
+    @Test("A journal record that was moved to another page is not played back (rule 31)")
     func movedJournalRecord() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

@@ -36,7 +36,7 @@ struct CachingIdentityTests {
         return String(decoding: try await body.collect(limit: 100), as: UTF8.self)
     }
 
-    @Test("Two client certificates of requests are two users")
+    @Test("Requests with different client certificates belong to different users")
     func certificatesOfRequests() async throws {
         let transport = CachingTransport(Way())
         let (ann, bob) = (ClientIdentity.pkcs12([1], passphrase: nil), ClientIdentity.pkcs12([2], passphrase: nil))
@@ -45,7 +45,7 @@ struct CachingIdentityTests {
         for (number, option) in options.enumerated() { #expect(try await text(transport, option) == "\(number + 1)") }
     }
 
-    @Test("Two transports with certificates of their own share a store, and no response")
+    @Test("Two transports with different certificates share a store but no responses")
     func certificatesOfTransports() async throws {
         let cache = ResponseCache()
         let ways = [Way(), Way(.pkcs12([1], passphrase: nil)), Way(.pem(chain: [1], key: [2]))]

@@ -47,7 +47,7 @@ struct CachingTests {
             configuration: ODataClient.Configuration(options: options, metadataCache: metadata))
     }
 
-    @Test("11.1.2 Metadata that did not change do not travel again: ETag, If-None-Match, 304")
+    @Test("11.1.2 Unchanged metadata are not transferred again: ETag, If-None-Match, 304")
     func metadata() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -58,7 +58,7 @@ struct CachingTests {
         #expect(second.container == first.container)
     }
 
-    @Test("Metadata that were asked for with one client's options are not those of another")
+    @Test("Metadata are cached separately for different client options")
     func metadataOfOthers() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -72,7 +72,7 @@ struct CachingTests {
         }
     }
 
-    @Test("If the service cannot be reached, stored metadata are used; without them it is an error")
+    @Test("If the service is unreachable, stored metadata are used; without them the request fails")
     func offline() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -82,7 +82,7 @@ struct CachingTests {
         await #expect(throws: TransportError.self) { try await self.client(way).model }
     }
 
-    @Test("Metadata that are kept and cannot be read are read again")
+    @Test("Stored metadata that cannot be read are requested again")
     func damaged() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -94,7 +94,7 @@ struct CachingTests {
         #expect(await cache.metadata(of: Self.root) == kept)
     }
 
-    @Test("A client over a cached transport validates its reads, and sees a change at once")
+    @Test("A client over a cached transport validates its reads and sees changes at once")
     func transport() async throws {
         let service = try MemoryService()
         let way = try Way(service)
@@ -110,7 +110,7 @@ struct CachingTests {
         #expect(try await data.entity("Orders", key: 1)?["City"] == "Linz")
     }
 
-    @Test("A cached provider over a client sends the ETag of its copy, and answers without the service")
+    @Test("A cached provider sends the ETag of its copy and answers without the service")
     func provider() async throws {
         let service = try MemoryService()
         let way = try Way(service)

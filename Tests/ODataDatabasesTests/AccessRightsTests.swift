@@ -14,7 +14,7 @@ struct AccessRightsTests {
         return rights
     }
 
-    @Test("A member is a name and its issuer: a token with the name of a user has none of its rights")
+    @Test("A member is identified by name and issuer: the same name from another issuer has no rights")
     func members() {
         let rights = Self.rights(AccessPermission(role: "sales", set: "Orders", verbs: [.read]))
         func reads(_ principal: Principal?) -> Bool { rights.access(of: principal, to: "Orders").allows(.read) }
@@ -26,7 +26,7 @@ struct AccessRightsTests {
         #expect(reads(Principal(name: "eve", roles: ["sales"], claims: ["iss": "https://x"])), "a role of the token")
     }
 
-    @Test("Nothing is permitted without a permission, and permissions add")
+    @Test("Everything is forbidden without a permission, and permissions add up")
     func union() {
         let rights = Self.rights(
             AccessPermission(role: "sales", set: "Orders", verbs: [.read], filter: "A eq 1"),
@@ -45,7 +45,7 @@ struct AccessRightsTests {
         #expect(all.access(of: Principal(name: "ann"), to: "Orders").rowFilter == nil)
     }
 
-    @Test("A caller without a claim that a filter names does not have the permission")
+    @Test("A caller without the claim that a filter names does not have the permission")
     func claims() {
         let rights = Self.rights(
             AccessPermission(role: "everyone", set: "Orders", verbs: [.read], filter: "Region eq @claim_region"))
@@ -56,7 +56,7 @@ struct AccessRightsTests {
     }
 
     @Test(
-        "A name cannot change the meaning of a filter",
+        "A user name cannot change the meaning of a filter",
         arguments: ["' or true or '", "%27 or true or %27", "x'--", "@user", "null"])
     func injection(name: String) async throws {
         let fixture = try ForeignFixture(
@@ -77,7 +77,7 @@ struct AccessRightsTests {
         #expect(try await count() == 0, "an alias of the request is none of the filter")
     }
 
-    @Test("A permission that does not fit the model is named with the reason")
+    @Test("A permission that does not fit the model is refused with a reason")
     func check() async throws {
         let fixture = try ForeignFixture(
             "CREATE TABLE Orders (ID INTEGER PRIMARY KEY, Owner TEXT); CREATE VIEW Totals AS SELECT Owner FROM Orders;")

@@ -33,7 +33,7 @@ struct AnyTextTests {
     }
 
     @Test(
-        "Queries compare them as strings, with any affinity",
+        "Queries compare such keys as strings, for any column affinity",
         arguments: [
             ("t?$filter=code gt '9'", [3]), ("t?$filter=code eq '09'", []), ("t?$filter=code eq '9'", [2]),
             ("t?$filter=startswith(code,'1')", [1]), ("t?$orderby=code", [1, 2, 3]),
@@ -52,7 +52,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("An entity is found by the key by which it is listed, and by no other")
+    @Test("An entity is found only by its listed key")
     func keys() async throws {
         try await withDatabase { database, fixture in
             for set in ["k2", "flat", "c"] {
@@ -76,7 +76,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("No second entity gets a key that is served already, nor a key that the column would turn into another one")
+    @Test("A creation with an existing key, or one that the column converts to an existing key, is refused")
     func creations() async throws {
         try await withDatabase { database, fixture in
             for (set, code, status) in [("k2", "10", 409), ("k2", "a", 409), ("flat", "10", 409), ("flat", "011", 400)]
@@ -96,7 +96,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("A column that would serve one text twice is no key: the rowid is")
+    @Test("If a column would give one text twice, the rowid is the key")
     func repeatedKeys() async throws {
         try await withDatabase(
             "CREATE TABLE t (code PRIMARY KEY NOT NULL, x); INSERT INTO t VALUES (10, 1), ('10', 2), (9, 3)"
@@ -108,7 +108,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("Related rows are those with equal strings")
+    @Test("Rows are related if their strings are equal")
     func relations() async throws {
         try await withDatabase(
             """
@@ -129,7 +129,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("A column without a type that mixes numbers and texts is warned of")
+    @Test("A column without a type that mixes numbers and texts causes a warning")
     func warnings() async throws {
         try await withDatabase { database, _ in
             for column in ["t.code", "n.code", "k2.code"] {

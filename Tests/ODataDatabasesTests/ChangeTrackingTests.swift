@@ -21,7 +21,7 @@ struct ChangeTrackingTests {
         """
 
     @Test(
-        "Literals are read, even if a mark combines with their quotes",
+        "Literals are read even if a combining mark follows their quotes",
         arguments: ["'\u{301}", "\u{301}", "\u{600}", "a'"])
     func combiningMarks(text: String) throws {
         let written = "'" + text.doubling(UInt8(ascii: "'")) + "'"
@@ -40,7 +40,7 @@ struct ChangeTrackingTests {
             + page.removed.map { ($0.reason == .deleted ? "-" : "~") + $0.id }.sorted()
     }
 
-    @Test("11.3 changes by others and by ourselves come with the next delta, once", arguments: [false, true])
+    @Test("11.3 changes by the service and by other programs appear once in the next delta", arguments: [false, true])
     func deltas(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -160,7 +160,7 @@ struct ChangeTrackingTests {
     }
 
     @Test(
-        "Changes that the database makes itself, by cascades, are versioned with our change", arguments: [false, true])
+        "Changes by database cascades have the version of the causing change", arguments: [false, true])
     func cascades(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -172,7 +172,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("A change with a disconnected caller that is committed comes with the next delta", arguments: [false, true])
+    @Test("A committed change appears in the next delta even if its caller disconnected", arguments: [false, true])
     func cancelledAfterCommit(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let caller = Caller()
@@ -197,7 +197,7 @@ struct ChangeTrackingTests {
         let task = Mutex<Task<Void, Never>?>(nil)
     }
 
-    @Test("Tokens: 400 for another query or nonsense, 410 when the side file is gone or the tombstones are")
+    @Test("Tokens: 400 for another query or nonsense, 410 if the side file or the tombstones are gone")
     func tokens() async throws {
         let fixture = try ForeignFixture(Self.sql)
         var options = ServedDatabase.Options()
@@ -245,7 +245,9 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("With triggers, changes by others cost no scan, and they can be removed", arguments: [false, true])
+    @Test(
+        "With triggers, changes by other programs need no scan, and the triggers can be removed",
+        arguments: [false, true])
     func triggers(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         var options = ServedDatabase.Options()
@@ -276,7 +278,7 @@ struct ChangeTrackingTests {
     }
 
     @Test(
-        "The notes of triggers are deleted as they are read, also if only other programs write",
+        "Notes of triggers are deleted after reading, even if only other programs write",
         arguments: [false, true])
     func pruned(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
@@ -310,7 +312,7 @@ struct ChangeTrackingTests {
         """
 
     @Test(
-        "A filter through a navigation and an expanded relation have delta links",
+        "Filters through navigation and expanded relations have delta links",
         arguments: [
             (
                 "sale?$filter=customer_2/country eq 'DE'", "UPDATE customer SET country = 'ES' WHERE id = 'a'",
@@ -359,7 +361,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("The changes of a result that hangs on other tables come in pages, each once")
+    @Test("Changes of a result that depends on other tables come in pages, each once")
     func relatedPages() async throws {
         let fixture = try ForeignFixture(Self.related)
         try fixture.elsewhere(
@@ -410,7 +412,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("With triggers, rows that others replace are told to be gone", arguments: unique)
+    @Test("With triggers, rows that other programs replace are reported as removed", arguments: unique)
     func replacedByOthers(table: String, same: String) async throws {
         let sql = "\(table); INSERT INTO item (id, code) VALUES (1, 'x'), (3, 'y');"
         try await tellsReplaced(
@@ -422,7 +424,7 @@ struct ChangeTrackingTests {
             same == "x" ? ["-item(3)"] : ["+item(1)", "-item(3)"])
     }
 
-    @Test("A key that is the same in another spelling, or a row's number, is replaced as well")
+    @Test("With triggers, replaced rows with a differently spelled key or by row number are reported as removed")
     func replacedKeys() async throws {
         for rest in ["", " WITHOUT ROWID"] {
             try await tellsReplaced(
@@ -440,7 +442,7 @@ struct ChangeTrackingTests {
             "UPDATE OR REPLACE item SET rowid = 1 WHERE id = 2", ["+item(1)", "-item(2)"])
     }
 
-    @Test("Rows that our own changes replace are told to be gone", arguments: [false, true])
+    @Test("Rows that the service itself replaces are reported as removed", arguments: [false, true])
     func replacedByOurselves(wal: Bool) async throws {
         let fixture = try ForeignFixture(
             """
@@ -469,7 +471,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("Triggers of an earlier version are upgraded once, and keep others from nothing")
+    @Test("Triggers of an earlier version are upgraded once and block no other program")
     func earlierTriggers() async throws {
         let note = "INSERT INTO outpost_change (name, row) VALUES ('item', quote"
         let fixture = try ForeignFixture(

@@ -199,7 +199,7 @@ struct DatabaseAccessTests {
         #expect(try fixture.value("SELECT count(*) FROM Tag WHERE Owner = 'bob'") == 1)
     }
 
-    @Test("from batches and change sets, which carry the caller of each request")
+    @Test("from batches and change sets, which use the caller of each request")
     func batches() async throws {
         func item(_ id: String, _ request: ODataRequest, _ group: String? = nil) -> BatchItem {
             var request = request
@@ -219,7 +219,7 @@ struct DatabaseAccessTests {
         #expect(try fixture.value("SELECT Freight FROM Orders WHERE ID = 3") == 400)
     }
 
-    @Test("from delta links, which are given only if the caller sees all rows")
+    @Test("from delta links, which only callers with access to all rows get")
     func deltas() async throws {
         let hidden = try await page("Orders", track: true)
         let seen = try await page("Orders", as: Principal(name: "eve"), track: true)
@@ -230,7 +230,7 @@ struct DatabaseAccessTests {
         #expect(await status(.read, link, as: Principal(name: "eve")) == 200)
     }
 
-    @Test("from views and functions, which a permission must name")
+    @Test("from views and functions without a named permission")
     func views() async throws {
         let call = database.model.container.operationImports.first { $0.name == "Totals" }
         _ = try #require(call)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A served database resolves a URL once")
 struct DatabaseResolutionTests {
-    @Test("by a database that is served, on each of its connections")
+    @Test("by a served database, on each of its connections")
     func database() async throws {
         let fixture = try ForeignFixture(ServedDatabaseTests.people)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -18,7 +18,7 @@ struct DatabaseResolutionTests {
         }
     }
 
-    @Test("A further page of a kept result is found, whichever connection of a served database reads it")
+    @Test("Any connection of a served database continues a stored result")
     func keptResult() async throws {
         let fixture = try ForeignFixture(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, c TEXT); INSERT INTO t VALUES (1,'a'),(2,'b'),(3,'c'),(4,'d'),(5,'e')"
@@ -38,7 +38,7 @@ struct DatabaseResolutionTests {
         }
     }
 
-    @Test("One setting has one name in all options of providers on a database")
+    @Test("An option has the same name for all database providers")
     func settings() {
         func set(_ options: inout some ServingSettings) {
             options.maxPageSize = 7

@@ -89,7 +89,7 @@ struct ForeignModelTests {
         #expect(foreign.warnings.count == 7)
     }
 
-    @Test("Names become identifiers that stay apart, and keep their originals")
+    @Test("Names become distinct identifiers and keep the originals")
     func names() throws {
         let fixture = try ForeignFixture(
             """
@@ -115,7 +115,7 @@ struct ForeignModelTests {
                 ])
     }
 
-    @Test("Keys: rowid aliases may be given, tables without a key have _rowid, WITHOUT ROWID has none")
+    @Test("Keys: rowid aliases may be omitted, tables without a key have _rowid, WITHOUT ROWID tables do not")
     func keys() throws {
         let fixture = try ForeignFixture(
             """

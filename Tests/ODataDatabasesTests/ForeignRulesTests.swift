@@ -7,7 +7,7 @@ import Testing
 @testable import ODataDatabases
 
 /// Changes under the triggers, conflict clauses and defaults of a database.
-@Suite("The own rules of a served database", .serialized)
+@Suite("Special rules of a served database", .serialized)
 struct ForeignRulesTests {
     private func refusal(_ database: ServedDatabase, _ request: ODataRequest) async -> ODataError? {
         do {
@@ -19,7 +19,7 @@ struct ForeignRulesTests {
     }
 
     @Test(
-        "A trigger may insert or update with any conflict clause, and its changes are in the next delta",
+        "Triggers may insert or update with any conflict clause, and the next delta contains their changes",
         arguments: [
             "INSERT INTO total VALUES ('all', NEW.n) ON CONFLICT (id) DO UPDATE SET n = n + excluded.n",
             "UPDATE OR ABORT total SET n = n + NEW.n", "UPDATE OR FAIL total SET n = n + NEW.n",
@@ -48,7 +48,7 @@ struct ForeignRulesTests {
         try await database.close()
     }
 
-    @Test("A creation that the database ignores is refused, and not answered with the row made before")
+    @Test("A creation that the database ignores is refused, and returns no earlier row")
     func ignoredCreation() async throws {
         let fixture = try ForeignFixture(
             """
@@ -99,7 +99,7 @@ struct ForeignRulesTests {
         try await database.close()
     }
 
-    @Test("A trigger that does it in its own way, and ignores the statement, has done it")
+    @Test("A trigger that ignores the statement and acts itself counts as a success")
     func doneByTrigger() async throws {
         let fixture = try ForeignFixture(
             """
@@ -123,7 +123,7 @@ struct ForeignRulesTests {
         try await database.close()
     }
 
-    @Test("PUT leaves columns alone that have a default of the database only")
+    @Test("PUT leaves columns unchanged that have only a database default")
     func expressionDefaults() async throws {
         let fixture = try ForeignFixture(
             """

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ODataDatabases
 
-@Suite("Names of a foreign database that are no identifiers")
+@Suite("Names of a foreign database that are invalid identifiers")
 struct HostileNameTests {
-    @Test("Quotes and SQL in the names of tables and columns are names")
+    @Test("Table and column names may contain quotes and SQL")
     func foreignNames() async throws {
         let fixture = try ForeignFixture(
             """

@@ -27,7 +27,7 @@ struct RepeatableRequestTests {
             .create, "item", try database.entity("item", ["name": "new"]), id: id, firstSent: Self.sent)
     }
 
-    @Test("The same id twice acts once and is answered alike, also after a restart", arguments: [false, true])
+    @Test("A repeated id acts once and gets the same response, also after a restart", arguments: [false, true])
     func repeats(wal: Bool) async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
         var database = try await open(fixture)
@@ -51,7 +51,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("A repeat is known by its id, even if its first sending differs: a copy of a store says another time")
+    @Test("A repeat is recognised by its id, even with another time of first sending")
     func otherFirstSending() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
         let database = try await open(fixture)
@@ -95,7 +95,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("The answer to a client with a fast clock is known for as long as its repeats are taken")
+    @Test("A response to a client with a fast clock is stored as long as its repeats are accepted")
     func fastClock() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
         let day = 86_400
@@ -180,7 +180,7 @@ struct RepeatableRequestTests {
     }
 
     @Test(
-        "rule 27: if another program turns to a write-ahead log during serving, a repeat still acts exactly once",
+        "rule 27: if another program switches to a write-ahead log, a repeat still acts exactly once",
         arguments: [ServedDatabase.CommitStep.intended, .committed])
     func turnedToLog(step: ServedDatabase.CommitStep) async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
@@ -213,7 +213,7 @@ struct RepeatableRequestTests {
     }
 
     @Test(
-        "rule 27: rows that a trigger replaces are recorded before, so that nothing is in doubt after a crash",
+        "rule 27: rows that a trigger replaces are recorded first, so that no outcome is unknown after a crash",
         arguments: [
             "UPDATE OR REPLACE total SET n = n + 1", "INSERT OR REPLACE INTO total SELECT 'all', n + 1 FROM total",
         ])
@@ -242,7 +242,7 @@ struct RepeatableRequestTests {
         try await again.close()
     }
 
-    @Test("rule 27: a repeat that reaches another server of the database acts once, too", arguments: [false, true])
+    @Test("rule 27: a repeat at another server of the database acts once", arguments: [false, true])
     func severalServers(wal: Bool) async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
         let (changed, signal) = AsyncStream<Void>.makeStream()
@@ -276,7 +276,7 @@ struct RepeatableRequestTests {
         #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
     }
 
-    @Test("rule 27: a repeat is refused as in doubt when others changed the same row since the crash")
+    @Test("rule 27: a repeat has an unknown outcome if others changed the same row since the crash")
     func inDoubt() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: true)
         let path = fixture.path
@@ -302,7 +302,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("A constraint that is checked at the commit refuses the change, and the id acts later")
+    @Test("A constraint that fails at the commit refuses the change, and a repeat may act later")
     func deferredConstraints() async throws {
         let fixture = try ForeignFixture(
             """
@@ -323,7 +323,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("The id of one user's request is another request when another user sends it", arguments: [false, true])
+    @Test("The same request id of two users names two requests", arguments: [false, true])
     func users(wal: Bool) async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
         let (ann, bob) = (Principal(name: "ann"), Principal(name: "bob"))

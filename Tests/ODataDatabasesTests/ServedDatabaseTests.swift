@@ -47,7 +47,7 @@ struct ServedDatabaseTests {
         INSERT INTO person VALUES (1, 'Ann', 40, NULL, 'a@x'), (2, 'Bob', 30, 1, 'b@x'), (3, 'Cid', 20, 1, 'c@x');
         """
 
-    @Test("The file beside a database has the same readers as the database", arguments: [0o600, 0o664])
+    @Test("The file beside a database is readable for the same users as the database", arguments: [0o600, 0o664])
     func modeOfSideFile(mode: Int) async throws {
         let fixture = try ForeignFixture("CREATE TABLE t (id INTEGER PRIMARY KEY, secret TEXT)")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path)
@@ -90,7 +90,7 @@ struct ServedDatabaseTests {
         #expect(try fixture.value("PRAGMA journal_mode") == "delete")
     }
 
-    @Test("Changes are enforced by the database's own constraints, with the property as target")
+    @Test("Database constraints are enforced, and errors name the property")
     func writing() async throws {
         let fixture = try ForeignFixture(Self.people)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -143,7 +143,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("NaN is refused, since a REAL column of somebody else's has no place for it")
+    @Test("NaN is refused, since a REAL column cannot store it")
     func notANumber() async throws {
         let fixture = try ForeignFixture(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL); INSERT INTO t VALUES (1, 2.5);")
@@ -193,7 +193,7 @@ struct ServedDatabaseTests {
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
-    @Test("An encrypted database that is opened by mistake keeps its log", arguments: ["-wal", "-journal"])
+    @Test("Opening an encrypted database by mistake keeps its log", arguments: ["-wal", "-journal"])
     func encryptedWithLog(suffix: String) async throws {
         let fixture = try ForeignFixture(Self.people)
         let sealed = fixture.folder.appendingPathComponent("sealed ?#.db").path
@@ -205,7 +205,7 @@ struct ServedDatabaseTests {
         #expect(FileManager.default.contents(atPath: sealed + suffix) == noise, "nothing was deleted")
     }
 
-    @Test("Read-only serving refuses changes and says so in the model")
+    @Test("A read-only service refuses changes, and its model says so")
     func readOnly() async throws {
         let fixture = try ForeignFixture(Self.people)
         var options = ServedDatabase.Options()
@@ -223,7 +223,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("A key is found by changes as it is by reads, however it is written")
+    @Test("Reads and changes accept the same spellings of a key")
     func upperCaseGUIDs() async throws {
         let fixture = try ForeignFixture(
             """
@@ -270,7 +270,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("A key that is the text of a GUID is looked up in its index")
+    @Test("A key with the text of a GUID uses its index")
     func guidPlan() throws {
         let fixture = try ForeignFixture("CREATE TABLE owner (id UUID PRIMARY KEY, a TEXT)")
         let foreign = try fixture.model()
@@ -291,7 +291,7 @@ struct ServedDatabaseTests {
         #expect(plan.contains { $0.hasPrefix("SEARCH") } && !plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")
     }
 
-    @Test("A committed change is no failure, even if its result cannot be read")
+    @Test("A committed change succeeds even if its result cannot be read")
     func madeThoughUnreadable() async throws {
         let fixture = try ForeignFixture(
             """
@@ -310,7 +310,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("A text in another normal form is another text, for changes and for relations by it")
+    @Test("Texts in different Unicode normal forms are different, for changes and relations")
     func normalisationIsAChange() async throws {
         let fixture = try ForeignFixture(
             """
@@ -332,7 +332,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("rule 28: a value that goes bad later is an error that names row and column")
+    @Test("rule 28: a value that becomes invalid is an error that names row and column")
     func badValue() async throws {
         let fixture = try ForeignFixture(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, day DATE); INSERT INTO t VALUES (1, '2020-01-01')")
@@ -347,7 +347,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("Removing a relation that is not there changes and makes no row")
+    @Test("Removing a relation that does not exist changes nothing")
     func unrelatedRows() async throws {
         let fixture = try ForeignFixture(
             """
@@ -370,7 +370,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("11.7.4 A request of a change set is answered as it would be alone", arguments: [true, false])
+    @Test("11.7.4 A request in a change set gets the same response as alone", arguments: [true, false])
     func changeSetAnswer(isAlone: Bool) async throws {
         let fixture = try ForeignFixture(ServedDatabaseTests.people)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -392,7 +392,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("11.4.6.3 A relation by a unique foreign key takes the place of the one before")
+    @Test("11.4.6.3 A relation by a unique foreign key replaces the previous one")
     func singleDependent() async throws {
         let fixture = try ForeignFixture(
             """

@@ -22,7 +22,7 @@ struct ViewFunctionTests {
     }
 
     @Test(
-        "take the query options that need neither pages nor entities",
+        "accept query options that need no keys and no pages",
         arguments: [
             ("", ["Pen", "Ink", "Lamp", "Cap"]), ("?$format=json", ["Pen", "Ink", "Lamp", "Cap"]),
             ("?sap-client=100&$format=json", ["Pen", "Ink", "Lamp", "Cap"]), ("?$top=2", ["Pen", "Ink"]),

@@ -30,7 +30,7 @@ struct BatchReaderTests {
         return parts
     }
 
-    @Test("requests are the same for any size of the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
+    @Test("requests are the same for any chunk size, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
     func chunks(size: Int) throws {
         let json = JSONBatch.writeRequest(Self.requests)
         #expect(try read(json, "application/json;odata.metadata=minimal", size) == Self.requests)
@@ -38,7 +38,7 @@ struct BatchReaderTests {
         #expect(try read(multipart, "multipart/mixed; boundary=b", size) == Array(Self.requests.dropLast()))
     }
 
-    @Test("each part comes out as soon as the next boundary has come")
+    @Test("each part is returned as soon as the next boundary arrives")
     func early() throws {
         var reader = try BatchResponseReader(contentType: "multipart/mixed;boundary=b")
         var count = 0
@@ -58,7 +58,7 @@ struct BatchReaderTests {
         #expect(count == 500)
     }
 
-    @Test("blanks in the place of a missing colon are read once each in a batch", .timeLimit(.minutes(1)))
+    @Test("blanks instead of a missing colon are read only once in a batch", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = try BatchRequestReader(contentType: "application/json")
         reader.append(#"{"requests""#.utf8)
@@ -71,7 +71,7 @@ struct BatchReaderTests {
         #expect(try reader.next()?.url == "A")
     }
 
-    @Test("preambles and epilogues are ignored, those of change sets too")
+    @Test("preambles and epilogues are ignored, also in change sets")
     func preambles() throws {
         let text = """
             hello
@@ -94,7 +94,7 @@ struct BatchReaderTests {
     }
 
     @Test(
-        "a request that no change set may hold is refused",
+        "a request that is not allowed in a change set is refused",
         arguments: [
             ("GET A HTTP/1.1", BatchError.Reason.queryInChangeSet("GET A HTTP/1.1"), 7),
             (
@@ -112,7 +112,7 @@ struct BatchReaderTests {
         #expect(parts.dropLast().allSatisfy { $0.problem == nil } && parts.allSatisfy { $0.atomicityGroup == "c" })
     }
 
-    @Test("a request that cannot be read leaves those beside it readable, in either format and in chunks of any size")
+    @Test("an unreadable request does not affect the others, in either format and for any chunk size")
     func problems() throws {
         let good = "Content-Type: application/http\n\nGET A HTTP/1.1\n\n"
         let wrong = [
@@ -150,7 +150,7 @@ struct BatchReaderTests {
         #expect(error?.reason == .notClosed(boundary: "c") && error?.line == 9)
     }
 
-    @Test("a part without end is refused at the named limit, before all of it is held")
+    @Test("a part without an end is refused at the limit, before it is read completely")
     func limit() throws {
         var reader = try BatchRequestReader(contentType: "multipart/mixed;boundary=b")
         reader.append("--b\nContent-Type: application/http\n\nPUT A HTTP/1.1\n\n".utf8)

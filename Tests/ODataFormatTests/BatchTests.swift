@@ -63,7 +63,7 @@ struct MultipartBatchTests {
         #expect(read.first?.headers == [BatchHeader("X-One", "a,"), BatchHeader("X-Two", "b")])
     }
 
-    @Test("a body that is empty lines alone is one if its length says so", arguments: ["\n", "\r\n", "\n\n"])
+    @Test("a body of empty lines is kept if Content-Length includes it", arguments: ["\n", "\r\n", "\n\n"])
     func linesAsBody(body: String) throws {
         let part = BatchRequestPart(
             method: "POST", url: "A", headers: [BatchHeader("Content-Length", "\(body.utf8.count)")],
@@ -93,7 +93,7 @@ struct MultipartBatchTests {
         #expect(try MultipartBatch.readResponse(answer, boundary: "r") == responses)
     }
 
-    @Test("two change sets with one boundary stay two, each with its own content ids")
+    @Test("two change sets with the same boundary stay separate, with their own content ids")
     func sameBoundary() throws {
         func set(_ id: String) -> String {
             """
@@ -126,7 +126,7 @@ struct MultipartBatchTests {
         #expect(Set(groups).count == 2)
     }
 
-    @Test("a content id among the headers of a request does not take the place of the one that its part has")
+    @Test("a Content-ID in the headers of a request does not replace that of its part")
     func innerContentID() throws {
         let parts = [
             BatchRequestPart(id: "1", method: "GET", url: "A", headers: [BatchHeader("Content-ID", "2")]),
@@ -138,7 +138,7 @@ struct MultipartBatchTests {
         #expect(!String(decoding: written, as: UTF8.self).contains("Content-ID: 3"))
     }
 
-    @Test("writes carriage return and line feed, and nothing twice")
+    @Test("lines end with carriage return and line feed, and headers are written once")
     func golden() {
         let part = BatchRequestPart(
             id: "1", method: "GET", url: "Orders\r\nEvil: x", headers: [BatchHeader("Accept", "a\nb")])
@@ -184,7 +184,7 @@ struct MultipartBatchTests {
         #expect(parts.first?.headers.value(of: "Slug") == "\u{301}a")
     }
 
-    @Test("a request line needs no version, and its URL may hold spaces")
+    @Test("a request line needs no version, and its URL may contain spaces")
     func requestLines() throws {
         for (line, url) in [("GET A", "A"), ("GET A?$filter=x eq 1", "A?$filter=x eq 1"), ("get A HTTP/1.1", "A")] {
             let text = "--b\nContent-Type: application/http\n\n\(line)\nHost: h\n\n--b--"

@@ -34,7 +34,7 @@ struct CollectionPayloadTests {
         ],"extra":{"x":[1,2]},"@odata.nextLink":"n"}
         """
 
-    @Test("a page gives the same elements for any size of the chunks", arguments: [1, 2, 3, 7, 64, 10_000])
+    @Test("a page gives the same elements for any chunk size", arguments: [1, 2, 3, 7, 64, 10_000])
     func chunks(size: Int) throws {
         let all = try elements(Array(page.utf8), chunk: size, model: model, type: order)
         #expect(all.count == 4)
@@ -56,12 +56,15 @@ struct CollectionPayloadTests {
         #expect(lost == [["Placed"], []])
         #expect(throws: PayloadError.self) { try elements(text, chunk: size, model: model, type: order) }
         let others = Array(#"{"value":[{"ID":1,"Freight":Nan}]}"#.utf8)
-        #expect(throws: PayloadError.self) {
-            try elements(others, chunk: size, model: model, type: order, strictness: .forgiving)
+        let other = try elements(others, chunk: size, model: model, type: order, strictness: .forgiving).first
+        guard case .entity(let entity)? = other else {
+            Issue.record("no entity")
+            return
         }
+        #expect(entity["ID"] == 1 && entity.control.unreadable.keys.sorted() == ["Freight"])
     }
 
-    @Test("elements come out as soon as they are there")
+    @Test("elements are returned as soon as they are complete")
     func early() throws {
         var reader = CollectionPayloadReader(model: model, type: order)
         reader.append(Array(#"{"value":[{"ID":1},{"ID":"#.utf8))
@@ -81,7 +84,7 @@ struct CollectionPayloadTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("blanks in the place of a missing colon are read once each in a collection", .timeLimit(.minutes(1)))
+    @Test("blanks instead of a missing colon are read only once in a collection", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = CollectionPayloadReader(model: model, type: order)
         reader.append(#"{"value":[{"ID":1}], "extra""#.utf8)
@@ -98,7 +101,7 @@ struct CollectionPayloadTests {
         #expect(try reader.next() == .finished(CollectionSummary()))
     }
 
-    @Test("JSON 15: a delta in both spellings")
+    @Test("JSON 15: a delta is read in both spellings")
     func delta() throws {
         let text = """
             {"@odata.context":"$metadata#Orders/$delta","value":[
@@ -126,7 +129,7 @@ struct CollectionPayloadTests {
     }
 
     @Test(
-        "JSON 15: links and deleted entities are known by their context wherever it stands", arguments: [false, true])
+        "JSON 15: links and deleted entities are recognised by their context at any position", arguments: [false, true])
     func anyOrder(isStrict: Bool) throws {
         let text = """
             {"value":[
@@ -174,7 +177,7 @@ struct CollectionPayloadTests {
         #expect(error == .service(ODataErrorPayload(code: "1", message: "m")))
     }
 
-    @Test("a page cut anywhere is an error in the end, never a shorter page")
+    @Test("a page that is cut anywhere is an error and never a shorter page")
     func prefixes() {
         let bytes = Array(page.utf8)
         for count in 0..<bytes.count {
@@ -184,7 +187,7 @@ struct CollectionPayloadTests {
         }
     }
 
-    @Test("an error in a later chunk has its place in the whole text")
+    @Test("an error in a later chunk has its position in the whole text")
     func place() {
         let text = "{\"value\":[{\"ID\":1},\n{\"ID\":\"x\"}]}"
         let error = #expect(throws: PayloadError.self) {
@@ -208,7 +211,7 @@ struct CollectionPayloadTests {
         }
     }
 
-    @Test("a collection written piece by piece reads back", arguments: [ODataVersion.v4, .v401])
+    @Test("a collection that is written in pieces reads back", arguments: [ODataVersion.v4, .v401])
     func writer(version: ODataVersion) throws {
         let shape = try #require(model.shape(order))
         let writer = EntityPayloadWriter(model: model, version: version)
@@ -233,7 +236,7 @@ struct CollectionPayloadTests {
         #expect(all[3] == .finished(CollectionSummary(context: "c", count: 2, deltaLink: "d")))
     }
 
-    @Test("JSON 21.2: breaking off with an error is seen by the reader")
+    @Test("JSON 21.2: an error that ends the stream is read by the client")
     func fail() throws {
         var pages = CollectionPayloadWriter(EntityPayloadWriter(model: model), type: order)
         pages.begin(context: nil)

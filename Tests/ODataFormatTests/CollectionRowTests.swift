@@ -75,7 +75,7 @@ struct CollectionRowTests {
         """
 
     @Test(
-        "plain entities come as rows and other ones as values, for any size of the chunks",
+        "plain entities become rows and other entities become values, for any chunk size",
         arguments: [1, 2, 5, 33, 4096])
     func chunks(size: Int) throws {
         let log = try read(page, chunk: size)
@@ -99,7 +99,7 @@ struct CollectionRowTests {
         #expect(log.others[3] == .finished(CollectionSummary(context: "c", nextLink: "n")))
     }
 
-    @Test("JSON 4.7: a row gives its annotations, and an entity made of it has them")
+    @Test("JSON 4.7: a row keeps its annotations, also as an entity")
     func annotations() throws {
         struct Annotated: CollectionSink {
             var entities: [ODataEntity] = []
@@ -139,7 +139,7 @@ struct CollectionRowTests {
         #expect(message["code"] == "1" && sink.missing == nil && sink.etag == "W/\"1\"")
     }
 
-    @Test("rows and entities read the same values")
+    @Test("rows and entities contain the same values")
     func sameAsEntities() throws {
         let entities = try elements(Array(page.utf8), chunk: 4096, model: model, type: SampleService.order)
         let typed = try entities.compactMap { element -> TypedOrder? in
@@ -151,7 +151,7 @@ struct CollectionRowTests {
         #expect(try read(page, chunk: 64).orders == typed)
     }
 
-    @Test("a page cut anywhere is an error in the end")
+    @Test("a page that is cut anywhere is an error")
     func cut() {
         for count in 0..<page.utf8.count {
             #expect(throws: PayloadError.self) {
@@ -160,7 +160,7 @@ struct CollectionRowTests {
         }
     }
 
-    @Test("a property that stands twice is refused with its place")
+    @Test("a repeated property is refused with its place")
     func twice() {
         let error = #expect(throws: PayloadError.self) { try read(#"{"value":[{"ID":1,"ID":2}]}"#, chunk: 64) }
         guard case .malformed(let json) = error else {
@@ -183,7 +183,7 @@ struct CollectionRowTests {
         #expect(json.position.line == 2)
     }
 
-    @Test("an undeclared property is left out by clients and refused by services")
+    @Test("an undeclared property is ignored by clients and refused by services")
     func strictness() throws {
         let text = #"{"value":[{"ID":1,"Freight":null,"Tags":[],"Placed":null,"Nope":1}]}"#
         #expect(try read(text, chunk: 64).orders.count == 1)
@@ -204,7 +204,7 @@ struct CollectionRowTests {
         #expect(payload.code == "x")
     }
 
-    @Test("an entity that states a derived type beside a complex property is given whole")
+    @Test("an entity with a derived type behind a complex property is returned as an entity")
     func statedBeside() throws {
         struct Sink: CollectionSink {
             var rows = 0
@@ -244,7 +244,7 @@ struct CollectionRowTests {
         #expect(flat["Floor"] == 3)
     }
 
-    @Test("a row that was released has nothing loaded")
+    @Test("a released row has no loaded values")
     func forgotten() throws {
         let shape = try #require(model.shape(SampleService.order))
         let row = JSONRow(shape: shape, model: model)

@@ -44,7 +44,7 @@ struct CorpusPayloadTests {
         }
     }
 
-    @Test("each one reads as an entity, a collection or an error, for any size of the chunks", arguments: payloads)
+    @Test("each payload is read as an entity, a collection or an error, for any chunk size", arguments: payloads)
     func read(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let model = try anyModel()
@@ -73,7 +73,7 @@ struct CorpusPayloadTests {
         }
     }
 
-    @Test("each one with metadata reads as its own type, or the error names the property", arguments: payloads)
+    @Test("with metadata, each payload is read as its type, or the error names the property", arguments: payloads)
     func typed(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let (context, isCollection) = try context(bytes)
@@ -96,7 +96,7 @@ struct CorpusPayloadTests {
         }
     }
 
-    @Test("each one cut anywhere gives a typed error", arguments: payloads)
+    @Test("each truncated payload gives a typed error", arguments: payloads)
     func prefixes(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let model = try anyModel()
@@ -121,7 +121,7 @@ struct CorpusBatchTests {
         return String(decoding: line.dropFirst(2), as: UTF8.self)
     }
 
-    @Test("each one is read, or refused with a typed error", arguments: batches)
+    @Test("each batch is read or refused with a typed error", arguments: batches)
     func read(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard let boundary = boundary(bytes) else {
@@ -142,7 +142,7 @@ struct CorpusBatchTests {
         }
     }
 
-    @Test("each batch is the same for any size of the chunks", arguments: batches)
+    @Test("each batch is the same for any chunk size", arguments: batches)
     func chunks(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard let boundary = boundary(bytes) else { return }
@@ -187,7 +187,7 @@ struct CorpusBatchTests {
         #expect(error?.reason == reason && error?.line == line, "\(error as Any)")
     }
 
-    @Test("each one cut at many places is refused with a typed error", arguments: batches)
+    @Test("each truncated batch is refused with a typed error", arguments: batches)
     func prefixes(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard let boundary = boundary(bytes) else { return }

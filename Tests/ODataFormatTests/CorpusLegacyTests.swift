@@ -91,7 +91,7 @@ struct CorpusLegacyTests {
     }
 
     @Test(
-        "each one in JSON reads as an entry, a feed or a service document, or is refused with its place",
+        "each JSON payload is an entry, a feed or a service document, or is refused with its place",
         arguments: json)
     func readJSON(path: String) throws {
         let bytes = try Corpus.bytes(path)
@@ -123,7 +123,7 @@ struct CorpusLegacyTests {
         for case .entity(let entity) in whole { try checkRoundTrip(entity, model) }
     }
 
-    @Test("each one in XML reads by its root element, or is refused with its place", arguments: xml)
+    @Test("each XML payload is read by its root element or refused with its place", arguments: xml)
     func readXML(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let root = try XMLBody.parse(bytes)
@@ -183,7 +183,7 @@ struct CorpusLegacyTests {
         }.prefix(5)
     }
 
-    @Test("each short one cut at every byte gives a typed error, never a trap", arguments: short)
+    @Test("each short payload cut at every byte gives a typed error", arguments: short)
     func prefixes(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let model = try referenceModel()

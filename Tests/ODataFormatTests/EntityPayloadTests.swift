@@ -78,7 +78,7 @@ struct EntityPayloadTests {
         #expect(try read(#"{"Items@odata.bind":["a","b"]}"#).related["Items"] == .references(["a", "b"]))
     }
 
-    @Test("JSON 4.6.3: a derived type is taken wherever it is stated")
+    @Test("JSON 4.6.3: a derived type is accepted at any position")
     func derived() throws {
         for text in [
             ##"{"@odata.type":"#Shop.RushOrder","ID":1,"Hours":3,"Note":"x"}"##,
@@ -91,7 +91,7 @@ struct EntityPayloadTests {
         }
     }
 
-    @Test("JSON 7: dynamic properties take the type that is stated")
+    @Test("JSON 7: dynamic properties have their stated type")
     func dynamic() throws {
         let entity = try read(
             """
@@ -153,7 +153,7 @@ struct EntityPayloadTests {
         #expect(written(entity) == text)
     }
 
-    @Test("JSON 3.1: the metadata level decides about the written control information")
+    @Test("JSON 3.1: the metadata level determines the written control information")
     func levels() throws {
         var entity = try read(##"{"@type":"#Shop.RushOrder","@id":"Orders(1)","@etag":"x","ID":1,"Freight":2}"##)
         entity["When"] = .date(try #require(ODataDate("2026-11-21")))
@@ -184,7 +184,7 @@ struct EntityPayloadTests {
         #expect(again.control == entity.control)
     }
 
-    @Test("JSON 8.5: references are written as each version has them")
+    @Test("JSON 8.5: references are written in the form of each version")
     func writeReferences() throws {
         let entity = try read(#"{"Customer@bind":"Customers('A')","Items@bind":["i"]}"#)
         #expect(written(entity, .minimal, .v4) == #"{"Customer@odata.bind":"Customers('A')","Items@odata.bind":["i"]}"#)
@@ -216,7 +216,7 @@ struct OtherPayloadTests {
         #expect(try ODataErrorPayload(json: Array(text.utf8)).message == "no")
     }
 
-    @Test("JSON 11: individual values")
+    @Test("JSON 11: individual values are read and written")
     func values() throws {
         let text = #"{"@context":"c","value":[1,2],"@nextLink":"n"}"#
         let type = TypeReference.collection(.primitive(.int32))

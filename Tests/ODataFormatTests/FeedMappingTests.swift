@@ -46,7 +46,7 @@ struct FeedMappingTests {
         return note
     }
 
-    @Test("properties stand in Atom's elements and in others, and read back from there")
+    @Test("properties are mapped to elements of Atom and of other namespaces, and read back")
     func roundTrip() throws {
         let note = try note()
         let bytes = AtomEntryWriter(model: model).document(note)
@@ -69,7 +69,7 @@ struct FeedMappingTests {
         #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
     }
 
-    @Test("a property that is not loaded is not mistaken for an empty one")
+    @Test("a property that is not loaded differs from an empty one")
     func notLoaded() throws {
         var note = try #require(ODataEntity(ofSet: "Notes", model: model))
         note["Id"] = 1
@@ -78,7 +78,7 @@ struct FeedMappingTests {
         #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
     }
 
-    @Test("MS-ODATA 2.2.3.7.2.1: links and categories hold properties, each condition one of its own")
+    @Test("MS-ODATA 2.2.3.7.2.1: properties are mapped to links and categories with conditions")
     func conditions() throws {
         let model = try CSDLReader.read(
             xml: Array(
@@ -125,7 +125,7 @@ struct FeedMappingTests {
         #expect(partly["Poster"] == nil && partly["Genre"] == nil && partly["Site"] != nil)
     }
 
-    @Test("a link that holds a property is taken from the links of the entry, and no other link is")
+    @Test("only the link with a mapped property is removed from the links of the entry")
     func mappedLink() throws {
         let model = try CSDLReader.read(
             xml: Array(

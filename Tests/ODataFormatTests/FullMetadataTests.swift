@@ -56,7 +56,7 @@ struct FullMetadataTests {
                 """)
     }
 
-    @Test("its control information reads back, and is written once")
+    @Test("its control information reads back and is written once")
     func roundTrip() throws {
         let model = try model()
         let text = written(try book(model), model, .v4)
@@ -105,7 +105,7 @@ struct FullMetadataTests {
 
 @Suite("Removed entities")
 struct RemovedEntityTests {
-    @Test("JSON 15.3: each version says it in its own way", arguments: [ODataVersion.v4, .v401])
+    @Test("JSON 15.3: removed entities are written in the form of each version", arguments: [ODataVersion.v4, .v401])
     func removed(version: ODataVersion) throws {
         let model = try SampleService.model()
         var entity = ODataEntity(shape: try #require(model.shape(SampleService.order)))
@@ -165,7 +165,7 @@ struct LightJSONTests {
         #expect(String(decoding: json.bytes, as: UTF8.self) == text)
     }
 
-    @Test("a feed tells count and next link, and breaks off with an error")
+    @Test("a feed gives count and next link, and an error ends it")
     func feed() throws {
         let model = try SampleService.model()
         var reader = CollectionPayloadReader(model: model, type: SampleService.order)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Deviations of services from the standard, and the time to read them")
 struct LeniencyTests {
     @Test(
-        "Edm.DateTime with the letter of UTC or an offset, in JSON as in Atom",
+        "Edm.DateTime is read with Z or an offset, in JSON and in Atom",
         arguments: [
             ("2020-01-01T08:00:00Z", "2020-01-01T08:00:00"), ("2020-01-01T08:00:00+02:00", "2020-01-01T06:00:00"),
         ])
@@ -27,7 +27,7 @@ struct LeniencyTests {
         return try least(8_000) / least(1_000)
     }
 
-    @Test("An instance with many members that nobody has declared is looked through once for its type")
+    @Test("Undeclared members of an instance are searched once for its type")
     func undeclared() throws {
         let model = try SampleService.model()
         let legacy = try LegacyService.model()
@@ -44,7 +44,7 @@ struct LeniencyTests {
         #expect(v2 < 24, "64 where the time grows with the square")
     }
 
-    @Test("A type that stands behind undeclared members is still found")
+    @Test("A type behind undeclared members is found")
     func lateType() throws {
         let body = ##"{"ID":1,"a":1,"b":2,"Hours":3,"@odata.type":"#Shop.RushOrder"}"##
         let entity = try EntityPayloadReader(model: SampleService.model()).read(
@@ -54,7 +54,7 @@ struct LeniencyTests {
         #expect(entity["Hours"] == 3 && entity["a"] == 1 && entity["b"] == 2)
     }
 
-    @Test("An error in XML with elements of many names is read in one pass")
+    @Test("An XML error with many element names is read in one pass")
     func innerError() throws {
         let growth = try growth { count in
             let elements = (0..<count).map { "<e\($0)>x</e\($0)>" }.joined()
@@ -64,7 +64,7 @@ struct LeniencyTests {
         #expect(growth < 24, "64 where the time grows with the square")
     }
 
-    @Test("JSON 20: the type of an annotation on an instance stays one")
+    @Test("JSON 20: an annotation keeps its type")
     func annotationType() throws {
         let model = try SampleService.model()
         let body = ##"{"@Core.When@odata.type":"#Date","@Core.When":"2020-01-01","ID":1}"##
@@ -78,7 +78,7 @@ struct LeniencyTests {
         if let type, let value { #expect(type.lowerBound < value.lowerBound, "\(text)") }
     }
 
-    @Test("A request repeats no control information of the service, except that of nested collections")
+    @Test("Requests contain no control information of the service, except that of nested collections")
     func requests() {
         var control = ControlInformation()
         control.id = "Orders(1)"

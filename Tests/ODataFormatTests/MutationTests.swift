@@ -73,7 +73,7 @@ struct MutationTests {
     }
 
     @Test(
-        "are read or refused alike for any size of the chunks, and trap nothing",
+        "are read or refused in the same way for any chunk size, without a crash",
         arguments: [PayloadFormat.json(.v4), .json(.v3), .verboseJSON(.v2), .atom(.v2), .atom(.v4)])
     func payloads(format: PayloadFormat) throws {
         let whole = try feed(format)
@@ -97,7 +97,7 @@ struct MutationTests {
         }
     }
 
-    @Test("batches are read or refused alike for any size of the chunks", arguments: [true, false])
+    @Test("batches are read or refused in the same way for any chunk size", arguments: [true, false])
     func batches(isJSON: Bool) throws {
         let parts = [
             BatchRequestPart(id: "1", method: "GET", url: "A"),

@@ -30,7 +30,7 @@ struct PayloadFormatTests {
         return room
     }
 
-    @Test("an entity is the same after every format, alone and in a collection", arguments: formats)
+    @Test("an entity reads back the same in every format, alone and in a collection", arguments: formats)
     func entities(format: PayloadFormat) throws {
         let room = try room()
         let encoder = PayloadEncoder(model: model, format: format)
@@ -56,7 +56,7 @@ struct PayloadFormatTests {
         #expect(end == nil)
     }
 
-    @Test("requests say no more than they must", arguments: formats)
+    @Test("requests contain only necessary information", arguments: formats)
     func requests(format: PayloadFormat) throws {
         var room = try room()
         room.control.id = "Rooms('1')"
@@ -70,7 +70,7 @@ struct PayloadFormatTests {
         #expect(read.related.isEmpty && read.values == room.values)
     }
 
-    @Test("values, references, errors and service documents are the same after every format", arguments: formats)
+    @Test("values, references, errors and service documents read back the same in every format", arguments: formats)
     func others(format: PayloadFormat) throws {
         let encoder = PayloadEncoder(model: model, format: format)
         let decoder = PayloadDecoder(model: model, format: format)
@@ -98,7 +98,7 @@ struct PayloadFormatTests {
     }
 
     @Test(
-        "the format is told by media type and version",
+        "the format is determined by media type and version",
         arguments: [
             ("application/json", .v2, .verboseJSON(.v2)), ("application/json;odata=verbose", .v3, .verboseJSON(.v3)),
             ("application/json; odata=minimalmetadata", .v3, .json(.v3)),
@@ -116,12 +116,12 @@ struct PayloadFormatTests {
         #expect(PayloadFormat(contentType: contentType, version: version) == format)
     }
 
-    @Test("the media type of a format tells the format", arguments: formats)
+    @Test("each format has its media type", arguments: formats)
     func mediaTypes(format: PayloadFormat) {
         #expect(PayloadFormat(contentType: format.contentType(.feed), version: format.version) == format)
     }
 
-    @Test("a link in a delta is refused before V4")
+    @Test("a link in a delta is refused in versions before V4")
     func links() {
         var writer = PayloadEncoder(model: model, format: .verboseJSON(.v2)).collection(type: LegacyService.room)
         #expect(throws: PayloadError.unsupported("a link in a delta")) {
@@ -170,7 +170,7 @@ struct FunctionImportCallTests {
         #expect(throws: FunctionImportCall.CallError.unknownImport("No")) { try FunctionImportCall("No", model: model) }
     }
 
-    @Test("CSDL 2: a parameter that only comes back needs no argument and takes none")
+    @Test("CSDL 2: an output parameter takes no argument")
     func modes() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
@@ -191,7 +191,7 @@ struct FunctionImportCallTests {
     }
 
     @Test(
-        "literals of every type",
+        "literals of every type are written",
         arguments: [
             (.guid, "01234567-89ab-cdef-0123-456789abcdef", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
             (.decimal, "2.50", "2.50M"), (.double, "1.5", "1.5d"), (.single, "INF", "INF"), (.double, "NaN", "Nan"),
@@ -205,7 +205,7 @@ struct FunctionImportCallTests {
     }
 
     @Test(
-        "OData V2 Overview 6: arguments become literals of their parameter's type, from values of any type",
+        "OData V2 Overview 6: arguments become literals of the parameter type",
         arguments: [
             (5, .decimal, "5M"), (5, .int64, "5L"), (2, .double, "2d"), (2, .single, "2f"),
             (.double(2.5), .decimal, "2.5M"), (.double(2.5), .single, "2.5f"),
@@ -232,14 +232,14 @@ struct FunctionImportCallTests {
         #expect(try call.template(arguments: ["A": value]).removingPercentEncoding == "F?A=\(literal)")
     }
 
-    @Test("a placeholder for an argument stands within the delimiters of its type's literal")
+    @Test("placeholders of arguments stand within the delimiters of their literals")
     func places() {
         #expect(LegacyLiteral.place(named: "At", type: .primitive(.time)) == "time'{At}'")
         #expect(LegacyLiteral.place(named: "Day", type: .primitive(.dateTime)) == "datetime'{Day}'")
     }
 
     @Test(
-        "results of all seven kinds in Atom and JSON",
+        "results of all seven kinds are read in Atom and JSON",
         arguments: ["Ping", "SeatsOf", "MainSite", "Names", "Sites", "Best", "Free"])
     func results(name: String) throws {
         let call = try FunctionImportCall(name, model: model)

@@ -4,7 +4,7 @@ import Testing
 @testable import ODataFormat
 
 /// Payloads that the corpus lacks: valid special cases, and payloads of services that violate the standard.
-@Suite("Payloads as services write them")
+@Suite("Payloads in the forms of services")
 struct RealWorldPayloadTests {
     private let model: EntityDataModel
     private let order = QualifiedName("S", "Order")
@@ -49,7 +49,7 @@ struct RealWorldPayloadTests {
         return elements
     }
 
-    @Test("JSON 4.6.3: a type stated late or early, and control information in either spelling, mean the same")
+    @Test("JSON 4.6.3: the position of a type and the spelling of control information do not matter")
     func typeOrder() throws {
         let forms = [
             ##"{"@odata.type":"#S.Rush","Id":1,"Due":"2026-11-21T10:00:00Z","Name":"a"}"##,

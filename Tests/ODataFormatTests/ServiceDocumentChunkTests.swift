@@ -70,7 +70,7 @@ struct ServiceDocumentChunkTests {
     }
 
     @Test(
-        "A document that cannot be read has the same error at the same place",
+        "An invalid document has the same error at the same place for any chunk size",
         arguments: [
             "<service xmlns='http://www.w3.org/2007/app'>\n<workspace></service>", "<feed>\n</feed>", "", "<service",
             "<service xmlns='http://www.w3.org/2007/app'>\n<collection href='A'/></service>",

@@ -5,7 +5,7 @@ import Testing
 @testable import ODataFormat
 
 /// Documents of each kind, whole and truncated after every byte.
-@Suite("Documents that end too early")
+@Suite("Truncated documents")
 struct TruncationTests {
     /// A kind of document, with an example and a function that reads it.
     struct Kind: CustomTestStringConvertible, Sendable {
@@ -97,7 +97,7 @@ struct TruncationTests {
         return kinds
     }
 
-    @Test("every prefix of a document of each kind gives a typed error, and the whole is read")
+    @Test("every prefix of each kind of document gives a typed error")
     func prefixes() throws {
         let kinds = try Self.kinds()
         #expect(kinds.count > 20)

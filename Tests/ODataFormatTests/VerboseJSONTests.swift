@@ -114,14 +114,14 @@ struct VerboseJSONTests {
         #expect(text.contains(#""Seen":"\/Date(915148800000+0060)\/""#) == (version == .v2))
     }
 
-    @Test("an instant finer than a millisecond loses nothing")
+    @Test("an instant finer than a millisecond keeps its precision")
     func fine() throws {
         let text = #"{"Id":"1","Built":"1999-01-01T00:00:00.1234567"}"#
         let entity = try read(text)
         #expect(try read(written(entity)) == entity)
     }
 
-    @Test("requests have no metadata but a derived type, references and inlined entries")
+    @Test("requests contain only derived types, references and inline entries as metadata")
     func request() throws {
         var hall = ODataEntity(
             shape: try #require(model.shape(QualifiedName("Ref", "Hall"))), ["Id": "1", "Stage": true])
@@ -143,21 +143,21 @@ struct VerboseJSONTests {
         #expect(written(hall, bare) == #"{"__metadata":{"type":"Ref.Hall"},"Id":"1","Stage":true}"#)
     }
 
-    @Test("a service takes a link in an entity to be created for a reference")
+    @Test("a service reads a link in a new entity as a reference")
     func binding() throws {
         let text = #"{"Id":"1","Building":{"__deferred":{"uri":"Buildings('7')"}}}"#
         #expect(try read(text, .strict).related["Building"] == .references(["Buildings('7')"]))
         #expect(try read(text, .lenient).control.annotations["Building@odata.navigationLink"] == "Buildings('7')")
     }
 
-    @Test("the type may stand behind the members that it declares")
+    @Test("the type may stand behind the other members")
     func lateType() throws {
         let entity = try read(#"{"d":{"Stage":true,"Id":"1","__metadata":{"type":"Ref.Hall","media_src":"m"}}}"#)
         #expect(entity.shape.name.name == "Hall" && entity["Stage"] == true && entity.control.mediaReadLink == "m")
     }
 
     @Test(
-        "a feed is read in all its forms, for any size of the chunks",
+        "a feed is read in all its forms, for any chunk size",
         arguments: [
             #"{"d":[{"Id":"1"},{"Id":"2"}]}"#, #"{"d":{"results":[{"Id":"1"},{"Id":"2"}]}}"#,
             #"{"results":[{"Id":"1"},{"Id":"2"}]}"#,
@@ -180,7 +180,7 @@ struct VerboseJSONTests {
         }
     }
 
-    @Test("a feed tells count, next link, delta link and removed entries")
+    @Test("a feed gives count, next link, delta link and removed entries")
     func summary() throws {
         var writer = VerboseCollectionWriter(VerboseEntityWriter(model: model))
         writer.begin(count: 2)
@@ -199,7 +199,7 @@ struct VerboseJSONTests {
             ])
     }
 
-    @Test("a feed that breaks off with an error is not whole")
+    @Test("a feed that ends with an error is not complete")
     func inStream() throws {
         var writer = VerboseCollectionWriter(VerboseEntityWriter(model: model))
         writer.begin()
@@ -211,7 +211,7 @@ struct VerboseJSONTests {
         #expect(error == .service(ODataErrorPayload(code: "7", message: "Gone", language: "en")))
     }
 
-    @Test("properties and results of operations of every kind")
+    @Test("properties and operation results of every kind are read")
     func values() throws {
         func value(_ text: String, _ type: TypeReference) throws -> ODataValue {
             try ValuePayload(verboseJSON: Array(text.utf8), type: type, model: model).value
@@ -257,7 +257,7 @@ struct VerboseJSONTests {
         #expect(throws: PayloadError.self) { try ids(#"{"value":[{}]}"#) }
     }
 
-    @Test("an entry in which a name stands twice is refused with its place")
+    @Test("an entry with a repeated name is refused with its place")
     func duplicate() {
         let error = #expect(throws: PayloadError.self) { try read(#"{"d":{"Id":"1","Id":"2"}}"#, .lenient) }
         guard case .malformed(let json)? = error else {
@@ -267,7 +267,7 @@ struct VerboseJSONTests {
         #expect(json.reason == .duplicateMember("Id") && json.position.offset >= 15)
     }
 
-    @Test("gateways put the details of an error into its inner error")
+    @Test("details of an error are read from the inner error")
     func gatewayError() throws {
         let error = try ODataErrorPayload(
             json: Array(

@@ -13,7 +13,7 @@ struct AppPackageTests {
         _ document: String = "harbour.xml", named name: String = "port", _ options: AppPackage.Options = options
     ) throws -> AppPackage { try AppPackage(named: name, of: Documents.model(document), options) }
 
-    @Test("Manifest, page, library, proxies, program and tests are generated, the same each time")
+    @Test("Manifest, page, library, proxies, program and tests are generated, identical each time")
     func files() throws {
         let app = try app()
         let paths = app.files.map(\.path)
@@ -29,7 +29,7 @@ struct AppPackageTests {
         #expect(try self.app() == app)
     }
 
-    @Test("The manifest names only products that an app needs, and the given place of Outpost")
+    @Test("The manifest names only products that an app needs, and the given location of Outpost")
     func manifest() throws {
         let manifest = try #require(try app().text(of: "Package.swift"))
         let products = manifest.matches(of: /outpost\("(\w+)"\)/).map { String($0.1) }
@@ -45,7 +45,7 @@ struct AppPackageTests {
                 .contains(#".package(url: "https://host/outpost.git", from: "0.2.0")"#))
     }
 
-    @Test("Text from outside cannot leave the literal that it is written into")
+    @Test("Foreign text cannot end the literal that contains it")
     func escapes() throws {
         let root = "https://host/\"\\(x)\n/"
         let app = try app(
@@ -74,7 +74,7 @@ struct AppPackageTests {
         }
     }
 
-    @Test("The types of the service keep other names than the types that the code of the app uses")
+    @Test("Generated types do not clash with the types that the app code uses")
     func names() throws {
         let app = try AppPackage(
             named: "shop",
@@ -90,7 +90,7 @@ struct AppPackageTests {
         #expect(configuration.names["My.Shop.Test"] == "ShopTest" && configuration.names["My.Shop.Order"] == nil)
     }
 
-    @Test("A set is left out of the store if it cannot be read as a whole, has no key, or no name for URLs")
+    @Test("A set is omitted from the store if it cannot be read completely, has no key or no URL name")
     func readable() throws {
         let filtered = """
             <EntitySet Name="Filtered" EntityType="My.Shop.Order">
@@ -112,7 +112,7 @@ struct AppPackageTests {
     }
 
     @Test(
-        "A test creates an entity only of a set whose values are known without the service",
+        "A test creates only entities with values that need no service",
         arguments: [
             (#"<Property Name="Size" Type="Edm.Decimal" Nullable="false"/>"#, true),
             (#"<Property Name="At" Type="Edm.DateTimeOffset" Nullable="false" DefaultValue="x"/>"#, true),
@@ -134,7 +134,7 @@ struct AppPackageTests {
     }
 
     @Test(
-        "A name that no module can have is refused with its reason",
+        "An invalid module name is refused with its reason",
         arguments: [
             "", "1shop", "my shop", "../shop", "_", "-x", "outpost", "Foundation", "class", "größe", "odata-model",
         ])
@@ -155,7 +155,7 @@ struct AppPackageTests {
         #expect(program.contains("MY_TREE_LIST_TOKEN"))
     }
 
-    @Test("A package is written completely, and the files that exist are named before")
+    @Test("A package is written completely, and existing files are reported before")
     func writing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

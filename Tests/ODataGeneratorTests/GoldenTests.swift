@@ -10,7 +10,7 @@ struct GoldenTests {
     private static let configuration = GeneratorConfiguration(access: .internal, files: 1)
 
     @Test(
-        "The compiled code of the tests for queries and services equals the generated code, byte for byte",
+        "The compiled test code for queries and services equals the generated code, byte for byte",
         arguments: ["Harbour", "Orchard"])
     func golden(name: String) throws {
         let code = try Documents.code("\(name.lowercased()).xml", Self.configuration)
@@ -23,7 +23,7 @@ struct GoldenTests {
         }
     }
 
-    @Test("A declaration without possible code is named with the reason")
+    @Test("A declaration that cannot be generated is named with the reason")
     func omissions() throws {
         let code = try Documents.code("harbour.xml")
         #expect(
@@ -47,7 +47,7 @@ struct GoldenTests {
         #expect(one.text.contains("struct ShopA:"))
     }
 
-    @Test("Files that have their content are left alone, and generated ones that are not needed go")
+    @Test("Unchanged files are not written, and obsolete generated files are removed")
     func writing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("golden-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -61,7 +61,7 @@ struct GoldenTests {
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("Mine.swift").path))
     }
 
-    @Test("internal and package code says so, and nothing in it is public")
+    @Test("internal and package code has no public declarations")
     func access() throws {
         #expect(try Documents.code("harbour.xml", .init(access: .internal)).text.contains("public ") == false)
         #expect(try Documents.code("harbour.xml", .init(access: .package)).text.contains("package struct Ship"))

@@ -16,7 +16,7 @@ struct NameTests {
     func types(name: String, expected: String) { #expect(SwiftName.type(name) == expected) }
 
     @Test(
-        "Members begin small",
+        "Members begin with a small letter",
         arguments: [
             ("OrderID", "orderID"), ("ID", "id"), ("IDs", "ids"), ("URLPath", "urlPath"), ("Name", "name"),
             ("CUSTOMER_NAME", "customerName"), ("KUNNR", "kunnr"), ("is loaded", "isLoaded"), ("class", "class"),
@@ -25,7 +25,7 @@ struct NameTests {
         ])
     func members(name: String, expected: String) { #expect(SwiftName.member(name) == expected) }
 
-    @Test("Names of 300 characters are cut to 100 and a hash, and stay apart")
+    @Test("Names of 300 characters are cut to 100 with a hash and stay distinct")
     func long() {
         let one = SwiftName.member(String(repeating: "a", count: 300))
         let other = SwiftName.member(String(repeating: "a", count: 299) + "b")
@@ -35,7 +35,7 @@ struct NameTests {
         #expect(SwiftName.member(String(repeating: "a", count: 101)).count == 109)
     }
 
-    @Test("The library's public types are reserved: code that names them still means them")
+    @Test("Public type names of the library are reserved, so that code can use them")
     func libraryTypes() throws {
         let sources = Documents.folder.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Sources")
@@ -56,7 +56,7 @@ struct NameTests {
         #expect(seen > 100)
     }
 
-    @Test("A taken name gets the namespace in front, then a number")
+    @Test("A used name gets the namespace in front, then a number")
     func collisions() throws {
         let code = try Documents.code(
             schema: """
@@ -71,7 +71,7 @@ struct NameTests {
     }
 
     @Test(
-        "A type that is called as the parameters of requests are has another name",
+        "A type with the name of a request parameter type is renamed",
         arguments: ["Element", "Value", "Member"])
     func parametersOfRequests(name: String) throws {
         let code = try Documents.code(
@@ -89,7 +89,7 @@ struct NameTests {
         }
     }
 
-    @Test("A word of the language is a name for a property, and not for a type")
+    @Test("A Swift keyword is valid as a property name and not as a type name")
     func keywords() throws {
         #expect(throws: GeneratorError.illegalName("class", for: "Harbour.Ship")) {
             try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship": "class"]))
@@ -98,7 +98,7 @@ struct NameTests {
         #expect(code.text.contains("var `class`: String?"))
     }
 
-    @Test("A collection of bytes is given member by member, and not as a binary value")
+    @Test("A collection of bytes is passed as members, not as a binary value")
     func bytes() throws {
         let code = try Documents.code(
             schema: """
@@ -114,7 +114,7 @@ struct NameTests {
         #expect(code.text.contains(#"odataCall.set("data", data)"#))
     }
 
-    @Test("Types that derive from each other, as many as a document may have, end no process")
+    @Test("Long chains of derived types do not exhaust the stack")
     func deepInheritance() throws {
         var schema = """
             <EntityType Name="T0"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/></EntityType>
@@ -125,7 +125,7 @@ struct NameTests {
         #expect(code.structuredTypes == 8000)
     }
 
-    @Test("Names that the configuration gives come first, and illegal or taken ones are refused")
+    @Test("Configured names take precedence, and invalid or used ones are refused")
     func overrides() throws {
         let names = [
             "Harbour.Ship": "Vessel", "Harbour.Ship/Length": "metres", "Harbour.HarbourContainer/Ships": "vessels",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Subsets")
 struct SubsetTests {
-    @Test("A set brings its type, base types, derived types and the types of properties")
+    @Test("A set includes its type, base types, derived types and property types")
     func closure() throws {
         let code = try Documents.code("harbour.xml", GeneratorConfiguration(sets: ["Ships"]))
         let paths = code.files.map(\.path)
@@ -23,7 +23,7 @@ struct SubsetTests {
         #expect(entities == ["Entities/Company.swift", "Entities/Party.swift", "Entities/Person.swift"])
     }
 
-    @Test("Navigation properties bring types as the configuration has it")
+    @Test("Navigation properties include types as configured")
     func navigation() throws {
         func entities(_ navigation: GeneratorConfiguration.Navigation) throws -> [String] {
             try Documents.code("harbour.xml", GeneratorConfiguration(sets: ["Ships"], navigation: navigation)).files
@@ -58,7 +58,7 @@ struct SubsetTests {
         #expect(text.contains("Org.OData.Core.V1.Computed"))
     }
 
-    @Test("The number of files is 1 to 100", arguments: [0, 101, -1])
+    @Test("The number of files is limited to 1 to 100", arguments: [0, 101, -1])
     func files(count: Int) throws {
         #expect(throws: GeneratorError.files(count)) {
             try Documents.code("harbour.xml", GeneratorConfiguration(files: count))
@@ -66,7 +66,7 @@ struct SubsetTests {
         #expect(try Documents.code("harbour.xml", GeneratorConfiguration(files: 100)).files.count == 102)
     }
 
-    @Test("A configuration file is read, and a misspelt key is refused by name")
+    @Test("A configuration file is read, and an unknown key is refused")
     func configuration() throws {
         let text = #"{"name": "Port", "access": "internal", "sets": ["Ships"], "names": {"Harbour.Ship": "Vessel"}}"#
         let configuration = try JSONDecoder().decode(GeneratorConfiguration.self, from: Data(text.utf8))
@@ -80,7 +80,7 @@ struct SubsetTests {
         }
     }
 
-    @Test("Metadata that declare nothing are refused")
+    @Test("Metadata without declarations are refused")
     func nothing() {
         #expect(throws: GeneratorError.nothingToGenerate) { try Documents.code(schema: "") }
     }
@@ -88,7 +88,7 @@ struct SubsetTests {
 
 @Suite("Corpus: subsets", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))
 struct CorpusSubsetTests {
-    @Test("A typical app's part of Microsoft Graph is under 5,000 lines")
+    @Test("A typical part of Microsoft Graph has less than 5,000 lines")
     func graph() throws {
         let model = try CSDLReader.read(Corpus.bytes("metadata/microsoft_OpenAPI.NET.OData/graph1.0.xml"))
         let code = try Generator(model, GeneratorConfiguration(sets: ["users", "groups", "me"])).generate()

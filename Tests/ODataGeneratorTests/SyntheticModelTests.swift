@@ -27,7 +27,7 @@ struct SyntheticModelTests {
     /// writes it for measurements.
     private static let record = ProcessInfo.processInfo.environment["OUTPOST_RECORD_SYNTHETIC"]
 
-    @Test("Code for 650 entity types is the same each time, and names each declaration that it leaves out")
+    @Test("Code for 650 entity types is identical each time, and names omitted declarations")
     func generation() throws {
         let xml = SyntheticMetadata.xml(entityTypes: Self.entityTypes, seed: 7)
         if let record = Self.record { try xml.write(toFile: record, atomically: true, encoding: .utf8) }
@@ -41,7 +41,7 @@ struct SyntheticModelTests {
     }
 
     @Test(
-        "Code for small models of many seeds, and for one of 650 entity types, passes the compiler in bounded time",
+        "Code for random small models and for 650 entity types compiles in bounded time",
         .enabled(if: compiler != nil, "no compiler, or no modules to compile against"),
         arguments: [(40, 1), (40, 2), (40, 3), (entityTypes, 7)] as [(Int, UInt64)])
     func compilation(entityTypes: Int, seed: UInt64) async throws {

@@ -13,7 +13,7 @@ struct TypedEntityTests {
 
     private static let id = "11111111-2222-3333-4444-555555555555"
 
-    @Test("11.4.2 A created entity comes back in its server version, and queries find it")
+    @Test("11.4.2 A created entity has the values of the service, and queries find it")
     func create() async throws {
         let harbour = try await harbour()
         let ship = try await harbour.ships.create(
@@ -40,7 +40,7 @@ struct TypedEntityTests {
         #expect(try await harbour.ships.key(99).get() == nil)
     }
 
-    @Test("11.4.3 An update sends the changed properties and nothing else")
+    @Test("11.4.3 An update sends only the changed properties")
     func changes() async throws {
         let model = HarbourMetadata.model
         var stored = ODataEntity(shape: Ship.odataShape)
@@ -65,7 +65,7 @@ struct TypedEntityTests {
         #expect(body.values.compactMap { $0 } == [.decimal(40)])
     }
 
-    @Test("A property that is not loaded differs from null, and a required one can be demanded")
+    @Test("A property that is not loaded differs from null, and can be required")
     func notLoaded() throws {
         var ship = Ship()
         #expect(ship.name == nil && !ship.isLoaded(\.name))
@@ -76,7 +76,7 @@ struct TypedEntityTests {
         #expect(try ship.require(\.name) == "Fram")
     }
 
-    @Test("6.2 A set of a base type gives instances of derived types, each of which can be had as its own")
+    @Test("6.2 A set of a base type returns derived instances, which can be cast")
     func inheritance() async throws {
         let harbour = try await harbour()
         let ada = try #require(ODataGuid(Self.id))
@@ -97,7 +97,7 @@ struct TypedEntityTests {
     /// Code for a base type also accepts its derived types.
     private func label(of party: some PartyProtocol) -> String { party.name ?? "nobody" }
 
-    @Test("11.4.2.2 Related entities that stand in a new one are created with it; others are bound")
+    @Test("11.4.2.2 Related entities in a creation are created or bound with it")
     func deepInsert() async throws {
         let harbour = try await harbour()
         let owner = try #require(ODataGuid(Self.id))
@@ -132,7 +132,7 @@ struct TypedEntityTests {
         await #expect(throws: ODataError.self) { try await harbour.ships.create(other) }
     }
 
-    @Test("Properties stand elsewhere in the service's model than in the code's, and are found by name")
+    @Test("Properties are found by name, although the service's model has another order")
     func grownModel() async throws {
         let text = HarbourMetadata.text.replacing(
             #"<Key><PropertyRef Name="ShipID"/></Key>"#,
@@ -197,7 +197,7 @@ struct TypedEntityTests {
         }
     }
 
-    @Test("Metadata in generated code that somebody edited are an error at the first use, and stop nothing else")
+    @Test("Edited metadata in generated code are an error at the first use")
     func editedMetadata() async throws {
         let broken = GeneratedMetadata(HarbourMetadata.text.replacing("</EntityType>", with: "<EntityType>"))
         #expect(broken.model.container.entitySets.isEmpty)
@@ -239,7 +239,7 @@ struct TypedEntityTests {
         #expect(try await lost.count() == 1)
     }
 
-    @Test("A number outside of the enumeration reads as nil and stays unchanged")
+    @Test("A number outside the enumeration reads as nil and stays unchanged")
     func unknownMember() {
         var ship = Ship()
         ship.odataEntity["Kind"] = .enumeration(77)

@@ -10,7 +10,7 @@ struct TypedQueryTests {
 
     private func text(_ query: TypedCollection<Ship>) -> String { query.query.url.description }
 
-    @Test("5.1.1 Conditions are made of key paths, and values of the property's type")
+    @Test("5.1.1 Conditions are built from key paths and values of the property type")
     func filter() {
         #expect(text(harbour.ships.filter(\.length > 50)) == "Ships?$filter=Length gt 50")
         #expect(text(harbour.ships.filter(\.length >= 12.5)) == "Ships?$filter=Length ge 12.5")
@@ -33,7 +33,7 @@ struct TypedQueryTests {
         #expect(text(harbour.ships.filter { $0.owner == nil }) == "Ships?$filter=Owner eq null")
     }
 
-    @Test("Enumeration values are written by their members, flags combined")
+    @Test("Enumeration values are written by their members, and flags are combined")
     func enumerations() {
         #expect(text(harbour.ships.filter(\.kind == .passenger)) == "Ships?$filter=Kind eq Harbour.ShipKind'PASSENGER'")
         #expect(
@@ -41,7 +41,7 @@ struct TypedQueryTests {
                 == "Ships?$filter=Needs has Harbour.Services'All'")
     }
 
-    @Test("5.1.1.13 Lambda operators nest, each with a variable of its own")
+    @Test("5.1.1.13 Lambda operators nest with distinct variables")
     func lambdas() {
         #expect(
             text(harbour.ships.filter { $0.calls.any { $0.dues > 100 && $0.year == 2026 } })
@@ -93,7 +93,7 @@ struct TypedQueryTests {
                 == "Master?$expand=Superior($levels=3)")
     }
 
-    @Test("4.3 Keys have the names and types of their parts, and navigation goes on from an entity")
+    @Test("4.3 Keys have named and typed parts, and navigation continues from an entity")
     func addresses() async throws {
         _ = try? await harbour.ships.key(7).calls.key(year: 2026, number: 3).get()
         #expect(recorder.last == "GET Ships(7)/Calls(Year=2026,Number=3)")
@@ -195,7 +195,7 @@ struct TypedQueryTests {
         await #expect(throws: DataServiceError.self) { try await wrong.ships.key(7).kind.successors() }
     }
 
-    @Test("Streams are read and written by requests of their own")
+    @Test("Streams have their own requests for reading and writing")
     func streams() async throws {
         _ = try? await harbour.photos.key(1).media()
         #expect(recorder.last == "GET Photos(1)/$value")

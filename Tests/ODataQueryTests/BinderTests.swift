@@ -19,7 +19,7 @@ struct BinderTests {
         try #require(throws: QueryError.self) { _ = try filter(text, set: set) }
     }
 
-    @Test("A number takes the type of the property it is compared with")
+    @Test("A number gets the type of the property in its comparison")
     func constants() throws {
         guard case .binary(.greater, .path, let right, _) = try filter("Freight gt 50") else {
             Issue.record("no comparison")
@@ -28,7 +28,7 @@ struct BinderTests {
         #expect(right == .constant(.decimal(ODataDecimal(50)), .primitive(.decimal)))
     }
 
-    @Test("Promotion is an explicit cast")
+    @Test("A promotion becomes an explicit cast")
     func promotion() throws {
         guard case .binary(.equal, let left, let right, _) = try filter("Pieces eq 1.5") else {
             Issue.record("no comparison")
@@ -48,7 +48,7 @@ struct BinderTests {
     }
 
     @Test(
-        "A constant that is cast is a constant of the type, null if it does not read as one",
+        "A cast constant becomes a constant of the type, or null",
         arguments: [
             ("cast('2020-02-29',Edm.Date)", "2020-02-29", .date), ("cast('2020-02-30',Edm.Date)", nil, .date),
             ("cast('-7',Edm.Int16)", "-7", .int16), ("cast('70000',Edm.Int16)", nil, .int16),
@@ -64,7 +64,7 @@ struct BinderTests {
         #expect(left == .constant(value, .primitive(type)))
     }
 
-    @Test("Null has the type of the other side")
+    @Test("Null gets the type of the other operand")
     func null() throws {
         guard case .binary(.notEqual, _, let right, _) = try filter("ShipCity ne null") else {
             Issue.record("no comparison")
@@ -107,7 +107,7 @@ struct BinderTests {
     }
 
     @Test(
-        "Operands that do not go together are refused with their place",
+        "Incompatible operands are refused with their place",
         arguments: [
             ("Freight eq 'x'", 0), ("ShipCity gt 5", 0), ("not Freight", 4), ("Paid and ShipCity", 9),
             ("tolower(Freight) eq 'x'", 8), ("year(ShipCity) eq 1", 5), ("substring(ShipCity) eq 'x'", 0),
@@ -123,7 +123,7 @@ struct BinderTests {
     }
 
     @Test(
-        "An expression without a meaning here is refused by name",
+        "An expression that is invalid in its place is refused",
         arguments: ["Shop.Best(Rank=1) eq null", "{\"a\":1} eq {\"a\":1}"])
     func unsupported(text: String) throws {
         guard case .unsupported(let feature) = try error(text).kind else {
@@ -159,7 +159,7 @@ struct BinderTests {
         #expect(try error("isof(Shop.Ordre)").suggestions.first == "Shop.Order")
     }
 
-    @Test("A circle of aliases is refused, and so is one that grows without end")
+    @Test("A circle of aliases, and one that grows endlessly, is refused")
     func aliases() throws {
         let shape = try #require(model.shape(ofSet: "Orders"))
         var aliases: [String: CommonExpression] = ["a": .alias("b"), "b": .alias("a")]
@@ -178,7 +178,7 @@ struct BinderTests {
         #expect(growing.kind == .limit(name: "maxNodes"))
     }
 
-    @Test("Range variables of one name are distinguished")
+    @Test("Range variables with the same name are distinguished")
     func variables() throws {
         let bound = try filter("Items/any(x:x/Order/Items/any(x:x/Quantity gt 1))")
         guard case .any(_, let outer, .any(let path, let inner, _)?) = bound else {
@@ -190,7 +190,7 @@ struct BinderTests {
         #expect(outer.shape?.name.name == "Item")
     }
 
-    @Test("Navigation steps carry the set they lead to")
+    @Test("Navigation steps have their target set")
     func sets() throws {
         guard case .binary(_, .path(let path), _, _) = try filter("Customer/Country eq 'CH'"),
             case .navigation(_, _, let set)? = path.steps.first

@@ -100,7 +100,7 @@ struct CorpusABNFTests {
         }
     }
 
-    @Test("The parser accepts and refuses the same texts as the grammar, no later than stated")
+    @Test("The parser accepts the same texts as the grammar, and refuses others at the expected place")
     func grammar() throws {
         var tally = Tally()
         for file in Corpus.files("abnf", where: { $0.hasSuffix(".json") }) {

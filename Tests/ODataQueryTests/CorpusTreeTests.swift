@@ -23,7 +23,7 @@ struct CorpusTreeTests {
         }
     }
 
-    @Test("$search matches the texts that were recorded, and refuses a stray parenthesis")
+    @Test("$search accepts the recorded texts and refuses a stray parenthesis")
     func search() throws {
         var checked = 0
         for file in try Self.files("SearchCombination") {
@@ -77,7 +77,7 @@ struct CorpusTreeTests {
         #expect(refused.isEmpty)
     }
 
-    @Test("Every recorded option has the structure that was recorded")
+    @Test("Every recorded option has the recorded structure")
     func structure() throws {
         var tally: [String: (same: Int, different: [String])] = [:]
         var merged = 0

@@ -5,7 +5,7 @@ import Testing
 @Suite("Queries of 4.01 for older services")
 struct DialectTranslationTests {
     @Test(
-        "Queries that older versions can express are translated",
+        "Queries are translated for older versions",
         arguments: [
             (
                 "Orders?$filter=contains(Name,'a') and Placed gt 2024-01-02",
@@ -51,7 +51,7 @@ struct DialectTranslationTests {
     }
 
     @Test(
-        "Queries that they cannot express are refused by name",
+        "Queries that older versions cannot express are refused",
         arguments: [
             "Orders?$search=x", "Orders?$apply=identity", "Orders?$compute=1 as x", "Orders?$expand=Items($top=1)",
             "Orders?$filter=now() gt A", "Orders?$filter=A has N.E'x'", "Orders?$filter=Items/$count gt 1", "$all",
@@ -73,7 +73,7 @@ struct QueryShapeTests {
     private func shape(_ text: String) throws -> QueryShape { try ODataURL(parsing: text).shape }
 
     @Test(
-        "URLs that differ in values alone have one shape",
+        "URLs that differ only in values have the same shape",
         arguments: [
             ("Orders?$filter=A gt 5 and B eq 'x'&$top=1", "Orders?$filter=A gt 7 and B eq 'y<%26s'&$top=20"),
             ("Orders(1)", "Orders(2)"),
@@ -86,7 +86,7 @@ struct QueryShapeTests {
     }
 
     @Test(
-        "URLs that ask something else have different ones",
+        "Different queries have different shapes",
         arguments: [
             ("Orders?$filter=A gt 5", "Orders?$filter=A gt 5.5"), ("Orders?$filter=A eq null", "Orders?$filter=A eq 1"),
             ("Orders?$filter=A eq true", "Orders?$filter=A eq false"),
@@ -98,7 +98,7 @@ struct QueryShapeTests {
         #expect(try shape(first) != shape(second))
     }
 
-    @Test("Values come in the order of the text")
+    @Test("Values are listed in the order of the text")
     func parameters() throws {
         #expect(try shape("Orders(7)?$filter=A gt 5 and B eq 'x'&$top=3").parameters == [7, 5, "x", 3])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("Advice for queries that are written like other languages")
+@Suite("Advice for queries in other languages")
 struct ForeignSyntaxTests {
     /// A query with the marked text and the advice that its error must give.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -31,7 +31,7 @@ struct ForeignSyntaxTests {
     }
 
     @Test(
-        "An operator of another language is marked and replaced by the word of OData",
+        "An operator of another language is marked, and the OData word is suggested",
         arguments: [
             Row("Orders?$filter=Freight > 100", ">", "Write gt for >."),
             Row("Orders?$filter=Freight>100", ">", "Write gt for >."),
@@ -71,7 +71,7 @@ struct ForeignSyntaxTests {
     func operators(row: Row) throws { try expect(row) }
 
     @Test(
-        "A text in the wrong quotes or in none, and a number with a comma, are shown as OData writes them",
+        "Texts with wrong or no quotes, and numbers with a comma, get the OData spelling",
         arguments: [
             Row("Orders?$filter=ShipCity eq \"Germany\"", "\"", "A text stands in single quotes: 'Germany'."),
             Row("Orders?$filter=ShipCity eq “Germany”", "“", "A text stands in single quotes: 'Germany'."),
@@ -91,7 +91,7 @@ struct ForeignSyntaxTests {
     func values(row: Row) throws { try expect(row) }
 
     @Test(
-        "Names of other languages for paths, functions and query options lead to those of OData",
+        "Paths, functions and options of other languages get the OData names",
         arguments: [
             Row("Orders?$filter=Customer.Country eq 'x'", "Customer.", "Write Customer/Country."),
             Row("Orders?$orderby=Customer.Country", "Customer.", "Write Customer/Country."),
@@ -116,14 +116,14 @@ struct ForeignSyntaxTests {
         #expect(!error.message.contains("found a space"), "\(error)")
     }
 
-    @Test("A space at the end of a condition is named as such")
+    @Test("A space at the end of a condition is named as the mistake")
     func trailingSpace() throws {
         let error = try #require(self.error("Orders?$filter=Freight gt 5 "))
         #expect(error.description.contains("Remove the space at the end."), "\(error)")
         #expect(error.offset == 27)
     }
 
-    @Test("No advice stands beside the name of a property that is only misspelt")
+    @Test("No further advice is given for a misspelt property name")
     func misspelt() throws {
         let error = try #require(self.error("Orders?$orderby=Frieght"))
         #expect(error.hint == nil && error.suggestions == ["Freight"], "\(error)")

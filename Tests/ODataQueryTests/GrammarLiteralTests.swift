@@ -16,7 +16,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Literals in every spelling that their rules have",
+        "Literals are read in every spelling of the grammar",
         arguments: [
             ("null", ODataValue.null), ("true", true), ("FALSE", false), ("True", true), ("0", 0), ("-0", 0),
             ("%2B7", 7),
@@ -28,7 +28,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Literals by their lexical values",
+        "Literals are read by their lexical values",
         arguments: [
             ("01234567-89ab-CDEF-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
             ("2012-02-29", "2012-02-29"), ("-0044-03-15", "-0044-03-15"), ("0000-01-01", "0000-01-01"),
@@ -47,7 +47,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Geography and geometry of every type",
+        "Geography and geometry literals of every type are read",
         arguments: [
             "Point(1 2)", "Point(1.5 -2 3)", "Point(1 2 3 4)", "LineString(1 2,3 4)", "Polygon((1 1,1 2,2 2,1 1))",
             "Polygon((0 0,0 9,9 9,0 0),(1 1,2 2,1 2,1 1))", "MultiPoint()", "MultiPoint((1 2),(3 4))",
@@ -66,7 +66,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "A text that is no literal of any rule is refused",
+        "A text that is no literal is refused",
         arguments: [
             "'a", "'a'b'", "3.", ".5", "1e", "1e+", "2012-13-01x", "2012-12-03T25:00:00Z", "2012-12-03T07:60Z",
             "2012-12-03T07:16:23", "binary'T'", "binary'T0=RhdGE'", "binary'ab%20c'", "duration'1D'", "duration'P1DT'",
@@ -81,7 +81,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "JSON in the values of parameters",
+        "JSON in parameter values is read",
         arguments: [
             "@p={}", "@p=[]", "@p={\"a\":\"\\u00e4\\/\\\"\\b\\f\\n\\r\\t\\\\\",\"b\":[1,-1.5e3,true,null,{}]}",
             "@p=%7B%22a%22%3A1%7D", "@p=%5B1%2C2%5D", "@p= [ 1 , 2 ]", "@p=[\"a\",'b',A/B,2012-12-03]",
@@ -94,7 +94,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "JSON that breaks its rules is refused",
+        "Invalid JSON is refused",
         arguments: [
             "@p={", "@p=[1", "@p={\"a\"}", "@p={\"a\":}", "@p={\"a\":1,}", "@p=[,1]", "@p=[1,,2]", "@p={a:1}",
             "@p={\"a\":\"\\x\"}", "@p={\"a\":\"\\u12\"}", "@p={}x", "@p=[1]x", "@p={\"a\":1 \"b\":2}",
@@ -102,7 +102,7 @@ struct GrammarLiteralTests {
     func brokenJSON(text: String) { #expect(throws: QueryError.self, "\(text)") { try QueryOptions(parsing: text) } }
 
     @Test(
-        "Keys by every rule",
+        "Keys are read in every form",
         arguments: [
             "Orders(true)", "Orders(01234567-89ab-cdef-0123-456789abcdef)", "Orders(2012-12-03T07:16:23Z)",
             "Orders(2012-12-03)", "Orders(07:59)", "Orders(1.5)", "Orders(-1)", "Orders('a%2Fb')",
@@ -116,7 +116,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Expressions of V2 and V3",
+        "Expressions of V2 and V3 are read",
         arguments: [
             ("datetime'2012-12-03T07:16:23'", "2012-12-03T07:16:23"),
             ("datetime'2012-12-03T07:16'", "2012-12-03T07:16:00"),
@@ -134,7 +134,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "URLs of V2 and V3",
+        "URLs of V2 and V3 are read",
         arguments: [
             "Customers('ALFKI')/$links/Orders", "Customers('ALFKI')/$links/Orders(1)", "Orders?$inlinecount=allpages",
             "Orders?$inlinecount=none", "Orders(guid'01234567-89ab-cdef-0123-456789abcdef')/Name/$value",
@@ -155,7 +155,7 @@ struct GrammarLiteralTests {
         #expect(!url.path.segments.isEmpty)
     }
 
-    @Test("A star behind an expanded navigation property selects all of it, in V2 and V3 alone")
+    @Test("A star behind an expanded navigation property selects all properties, only in V2 and V3")
     func starOfExpanded() throws {
         let text = "Orders?$expand=Items&$select=OrderID,Items/*"
         let url = try ODataURL(parsing: text, options: ParsingOptions(dialect: .v2))
@@ -165,7 +165,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Syntax that V2 and V3 do not have is refused there too",
+        "Syntax that V2 and V3 lack is refused",
         arguments: [
             "Orders?$filter=A eq datetime'2012-13-03T00:00:00'", "Orders?$filter=A eq guid'x'",
             "Orders?$filter=A eq X'0'",
@@ -179,7 +179,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "Headers by their rules",
+        "Header fields are read by their grammar",
         arguments: [
             "AsyncResult: 200", "Content-ID: a-1.b_2~", "OData-Isolation: snapshot", "Isolation:snapshot",
             "OData-EntityID: Orders(1)", "OData-MaxVersion: 4.01", "OData-Version: 4.01", "OData-Version: 4.0",
@@ -191,7 +191,7 @@ struct GrammarLiteralTests {
     func headers(text: String) throws { _ = try HeaderField(parsing: text) }
 
     @Test(
-        "Headers that break their rules are refused",
+        "Invalid header fields are refused",
         arguments: [
             "AsyncResult: 20", "Content-ID: a b", "OData-Isolation: serializable", "OData-MaxVersion: 4",
             "OData-Version: 3.0",

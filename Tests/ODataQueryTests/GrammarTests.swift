@@ -16,7 +16,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Resource paths",
+        "Resource paths are read",
         arguments: [
             "$batch", "$batch?$format=json", "$metadata#Orders(ID,Name)", "$metadata?$format=xml",
             "$entity?$id=Orders(1)", "$entity/Shop.Order?$id=Orders(1)&$select=ID", "Orders", "Orders('x')",
@@ -33,7 +33,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Query options",
+        "Query options are read",
         arguments: [
             "$compute=Price mul 2 as Double,Name as N", "compute=now() as T", "$expand=$value,Items", "EXPAND=*/$ref",
             "$expand=*($levels=max)", "$expand=Items/$ref($skip=1;$top=2;$orderby=ID)",
@@ -51,14 +51,14 @@ struct GrammarTests {
         #expect(try QueryOptions(parsing: options.description) == options)
     }
 
-    @Test("An empty search is no search yet")
+    @Test("An empty search is incomplete")
     func emptySearch() throws {
         #expect(try QueryOptions(parsing: "$search=''").search == nil)
         #expect(try QueryOptions(parsing: "$apply=search('')").apply == [.identity])
     }
 
     @Test(
-        "Expressions",
+        "Expressions are read",
         arguments: [
             "A add -B mul 2 ge 1.5e3", "not (A eq 1) and not B", "A in (1,2)", "A in ()", "A in [1,2]",
             "A in $it/Tags", "A in -B", "A has Shop.Kind'X'", "A has 'X'", "Items/$count gt 1",
@@ -81,7 +81,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Transformations",
+        "Transformations are read",
         arguments: [
             "aggregate(A with sum as B,$count as C,Items/A with Shop.median as D,Forecast)",
             "aggregate(Forecast from Time with average as F)", "aggregate(A with sum from B with max as C)",
@@ -103,7 +103,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "A text that breaks a rule is refused at that place, or before",
+        "A syntax error is reported at its place or before",
         arguments: [
             Refusal("$crossjoin()", 11), Refusal("Orders((1))", 7), Refusal("Orders(A eq 1)", 8),
             Refusal("Orders(1", 8), Refusal("Orders(A=)", 9), Refusal("Orders//Items", 7), Refusal("/Orders", 0),
@@ -140,7 +140,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Context URLs",
+        "Context URLs are read",
         arguments: [
             "Orders(1)/Items/$entity", "Orders(P1D)/Items", "Orders(-P1D)/Shop.Big/Items(*)",
             "Orders(A=PT1.5S,B=1)/Items",
@@ -151,7 +151,7 @@ struct GrammarTests {
         #expect(try ContextURL(parsing: context.description) == context)
     }
 
-    @Test("Header values take both spellings that their rules do")
+    @Test("Header values are accepted in both spellings")
     func headers() throws {
         #expect(try Preference(parsing: "omit-values=NULLS") == .omitValues(.nulls))
         #expect(

@@ -10,7 +10,7 @@ private func longChain(_ operand: String, _ symbol: String, _ count: Int) -> Str
     Array(repeating: operand, count: count).joined(separator: " \(symbol) ")
 }
 
-@Suite("Nothing that a client sends traps")
+@Suite("No client input causes a crash")
 struct ParserRobustnessTests {
     /// Whether `scripts/sanitize.sh` runs the tests. Instrumented code is slower and needs more stack, so the
     /// limits are exact only without instrumentation.
@@ -76,7 +76,7 @@ struct ParserRobustnessTests {
     }
 
     @Test(
-        "A megabyte of one construct is refused at a limit, quickly",
+        "A megabyte of one construct is refused quickly at a limit",
         arguments: [
             "(", "not ", "-", "a(", "[", "{\"a\":", "x/any(y:", "concat(", "case(", "x/", "x in (",
             "$it/x/$count($filter=", "%27 ",
@@ -96,7 +96,7 @@ struct ParserRobustnessTests {
     }
 
     @Test(
-        "A megabyte of one construct in an option is refused at a limit, quickly",
+        "A megabyte of one construct in an option is refused quickly at a limit",
         arguments: [
             "$expand=", "$search=", "$apply=", "$select=", "$orderby=", "$compute=",
         ])
@@ -117,7 +117,7 @@ struct ParserRobustnessTests {
         }
     }
 
-    @Test("A long chain is balanced and walks like any other tree")
+    @Test("A long chain becomes a balanced tree")
     func chain() throws {
         let text = (0..<12_000).map { "a eq \($0)" }.joined(separator: " or ")
         let tree = try CommonExpression(parsing: text)
@@ -127,7 +127,7 @@ struct ParserRobustnessTests {
         #expect([.limit(name: "maxNodes"), .limit(name: "maxLength")].contains(error.kind))
     }
 
-    @Test("Each limit holds at its value and refuses one over")
+    @Test("Each limit accepts its value and refuses one more")
     func limits() throws {
         func nested(_ count: Int) -> String {
             String(repeating: "(", count: count) + "true" + String(repeating: ")", count: count)
@@ -156,7 +156,7 @@ struct ParserRobustnessTests {
     }
 
     @Test(
-        "A text at a limit stays within the limit when it is printed",
+        "A text at a limit stays within the limit after printing",
         arguments: [
             "A/1", "A/1/B", "NS.T/1", "A/NS.T/1/B", "A/any/1", "A/aggregate/1", "aggregate/1", "A(1)", "A/B(1)",
             "A/NS.T(1)", "A/NS.F(p=1)/B",
@@ -206,7 +206,7 @@ struct ParserRobustnessTests {
         }
     }
 
-    @Test("The deepest tree fits a thread of half a megabyte")
+    @Test("The deepest tree fits into a stack of half a megabyte")
     func smallStack() async throws {
         let depth = QueryLimits.maxDepth - 1
         let text =
@@ -243,7 +243,7 @@ struct ParserRobustnessTests {
 
     /// An unoptimised build needs up to four times the stack of an optimised one, which needs at most 360 KB.
     @Test(
-        "The deepest paths, options and transformations fit a thread of a megabyte and a half without optimisation",
+        "Without optimisation, the deepest queries fit into a stack of a megabyte and a half",
         arguments: [
             ("$filter=", "1 add (", "1", ")"), ("$filter=", "A and (", "B", ")"), ("$filter=", "A/any(x:", "B", ")"),
             ("$filter=", "not (A/all(x:", "B", "))"), ("$filter=", "A/$filter(", "B", ")"),

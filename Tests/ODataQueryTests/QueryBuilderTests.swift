@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Queries built in Swift are those that the parser reads")
 struct QueryBuilderTests {
-    @Test("The builder and the parser make the same tree")
+    @Test("The builder and the parser give the same tree")
     func same() throws {
         let query = ResourceQuery("Orders")
             .filter(.property("Freight") > 50 && .property("ShipCity").startsWith("B"))
@@ -60,7 +60,7 @@ struct QueryBuilderTests {
             ResourceQuery("Orders").key(10248).navigate("Items").countOnly.description == "Orders(10248)/Items/$count")
     }
 
-    @Test("A thousand conditions joined stay shallow and read back")
+    @Test("A thousand joined conditions stay shallow and read back")
     func many() throws {
         let conditions = (0..<1000).map { QueryExpression.property("ID") == .value(.integer($0)) }
         let query = ResourceQuery("Orders").filter(.any(of: conditions))

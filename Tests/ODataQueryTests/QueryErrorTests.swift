@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Query errors name the place and the fault")
 struct QueryErrorTests {
-    @Test("The position counts from one and suggestions follow")
+    @Test("The position counts from one, and suggestions follow")
     func description() {
         let error = QueryError(
             .unknownName, "Order has no property Frieght.", offset: 4, part: "$filter", suggestions: ["Freight"])
@@ -12,7 +12,7 @@ struct QueryErrorTests {
     }
 }
 
-@Suite("Mistakes are marked where they stand")
+@Suite("Mistakes are marked at their place")
 struct MisspellingTests {
     @Test(
         "A misspelt word is marked, and the right one suggested",

@@ -18,7 +18,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A quote is a quote, even if a mark combines with it",
+        "A quote ends a text even if a combining mark follows",
         arguments: ["'\u{301}", "\u{301}'", "\u{600}'", "a'\u{200C}b''\u{FE0F}", "'\u{73B}'"])
     func combiningMarks(text: String) throws {
         for dialect in [QueryDialect.v4, .v2] {
@@ -37,7 +37,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Words of $search are read back, even if a mark combines with them")
+    @Test("Words of $search are read back even with combining marks")
     func combiningMarksInSearch() throws {
         // A word cannot begin with a quote, so it is written as a phrase.
         let words: [(SearchExpression, SearchExpression)] = [
@@ -99,7 +99,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "V2 prints its own literal forms",
+        "V2 prints its own literals",
         arguments: [
             "Orders?$filter=OrderDate gt datetime'2000-01-01T00:00:00' and Token eq guid'01234567-89ab-cdef-0123-456789abcdef'",
             "Orders?$filter=Total eq 10L and Freight gt 1.5M and Ratio lt 0.5f and Weight lt 2.0d",
@@ -115,7 +115,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "V4 refuses the forms of V2",
+        "V4 refuses V2 literals",
         arguments: [
             "Orders?$filter=A eq datetime'2000-01-01T00:00:00'", "Orders?$filter=A eq 10L",
             "Orders?$filter=substringof('a',A)", "Orders?$inlinecount=none",
@@ -126,7 +126,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A number and the value behind it in case() are no time of day",
+        "Two numbers around a colon in case() are no time of day",
         arguments: [
             "case(Floor eq 10:15,true:0)", "case(Floor eq 10 :15,true:0)", "case(Floor eq 10:(15),true:0)",
             "case(Floor eq 10:15 ,true:0)",
@@ -148,7 +148,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A number before a colon in case() is a number, unless it begins a time of day",
+        "A number before a colon in case() is a number unless it begins a time of day",
         arguments: [
             ("54:54", "54", "54"), ("24:00", "24", "0"), ("15:20e1", "15", "200.0e0"), ("15:10.5", "15", "10.5"),
             ("15:100", "15", "100"), ("99:'a'", "99", "'a'"), ("15:20 add 1", "15", "20 add 1"),
@@ -165,7 +165,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A time of day in a condition of case() stays one",
+        "A time of day in a condition of case() is kept",
         arguments: [
             "case(Opens eq 10:15 :1)", "case(Opens eq 10:15:00:20)", "case((Opens eq 10:15):20)",
             "case(Opens eq 10:15:20:15:00)", "case(case(Floor eq 10:15) eq 10:15,true:10:15)",
@@ -189,7 +189,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("A missing colon is refused, if neither a time of day nor a number is possible")
+    @Test("A missing colon in case() is refused")
     func noColon() {
         #expect(throws: QueryError.self) { try CommonExpression(parsing: "case(Opens eq 10:15:20,true:0)") }
         #expect(throws: QueryError.self) { try CommonExpression(parsing: "case(Opens eq 10,true:0)") }
@@ -198,7 +198,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("A slash, an ampersand and a plus within data are encoded")
+    @Test("Slashes, ampersands and plus signs within values are encoded")
     func delimiters() throws {
         var url = ODataURL(
             path: ResourcePath([.name("Tags", .key(.single(.literal(Literal("a/b?c", type: .string)))))]))
@@ -209,7 +209,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A key that stands as a segment is one again, and no call",
+        "A key segment stays a key and does not become a call",
         arguments: [
             "a/1", "a/1/b", "a/b/1", "a/b/1/2", "$it/1", "S.T/1/b", "a/01234567-89ab-cdef-0123-456789abcdef/b",
             "a/2020-01-01", "a/$filter(x eq 1)/1", "a/$count/1",
@@ -220,7 +220,7 @@ struct RoundTripTests {
         #expect(try CommonExpression(parsing: printed) == expression, "\(printed)")
     }
 
-    @Test("A slash in a reference to content stays encoded")
+    @Test("An encoded slash in a content reference stays encoded")
     func contentReference() throws {
         let url = try ODataURL(parsing: "$1%2F2/Items")
         for text in [url.urlEncoded(), url.description] {
@@ -229,7 +229,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("V2 refuses numbers that their types do not hold", arguments: ["1e99f", "-1e99f", "1e999d"])
+    @Test("V2 refuses numbers outside the range of their types", arguments: ["1e99f", "-1e99f", "1e999d"])
     func infinite(number: String) throws {
         let options = ParsingOptions(dialect: .v2)
         let error = #expect(throws: QueryError.self) {
@@ -238,7 +238,7 @@ struct RoundTripTests {
         #expect(error?.description.contains("beyond every numeric type") == true)
     }
 
-    @Test("A plus is a plus, unless the server says that its clients encode forms")
+    @Test("A plus sign is literal unless the server expects form encoding")
     func plus() throws {
         let text = "Orders?$filter=Name+eq+'a'&x=1+1"
         #expect(throws: QueryError.self) { try ODataURL(parsing: text) }

@@ -91,7 +91,7 @@ struct SelectionJSONTests {
         #expect(tooMany?.kind == .limit("maxNodes"))
     }
 
-    @Test("An attribute is read from its text and written the same")
+    @Test("An attribute is parsed from its text and printed back")
     func attributes() {
         for text in ["c.City", "City", "c.Customer/City", ".M.T/City", "c.M.T/City", "Customer/City"] {
             #expect(QueryAttribute(text).description == text)

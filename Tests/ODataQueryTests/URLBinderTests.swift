@@ -39,7 +39,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "Wrong keys are refused with the ones expected",
+        "Wrong keys are refused with the expected ones",
         arguments: [
             "Orders('x')", "Orders(ID=1)", "Items(1)", "Items(OrderID=1)", "Orders(1.5)", "Orders(null)", "Orders/x",
             "Items/1", "Orders(3000000000)",
@@ -50,7 +50,7 @@ struct URLBinderTests {
         #expect(error.part == "path")
     }
 
-    @Test("Segments lead to targets")
+    @Test("Segments are resolved to targets")
     func targets() throws {
         func check(_ text: String, _ matches: (BoundResource.Target) -> Bool, dialect: QueryDialect = .v4) throws {
             let target = try bind(text, dialect: dialect).resource.target
@@ -100,7 +100,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "A URL that addresses nothing is refused",
+        "A URL without a target is refused",
         arguments: [
             "Ordrs", "Orders(1)/Frieght", "Orders/Items", "Orders(1)/Address/$value", "Orders/$value", "Customers(1)",
             "Nearby(town='x')", "Nearby('x')", "Orders(1)/OrderID/City", "Products(1)/Shop.Order",
@@ -112,7 +112,7 @@ struct URLBinderTests {
         #expect(!error.message.isEmpty)
     }
 
-    @Test("Optional parameters of functions may be left out, others may not")
+    @Test("Only optional function parameters may be omitted")
     func optionalParameters() throws {
         for (text, names) in [
             ("Nearby(city='x')", ["city"]), ("Nearby(city='x',radius=2)", ["city", "radius"]),
@@ -137,7 +137,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "A segment with a dollar sign that the standard does not define is a key, or the nearest name is told",
+        "An unknown segment with a dollar sign is a key or gets a suggestion",
         arguments: [
             ("Orders/$cuont", 7, "$count"), ("Orders(1)/$cuont", 10, "$count"), ("Orders(1)/$vaule", 10, "$value"),
             ("Orders(1)/$links/Items", 10, nil),
@@ -149,7 +149,7 @@ struct URLBinderTests {
         #expect(try key("Customers/$a")?.parts.map(\.value) == ["$a"])
     }
 
-    @Test("$select becomes ordinals; complex parts are said apart")
+    @Test("$select becomes ordinals, and paths into complex values are separate")
     func select() throws {
         let query = try #require(
             try bind("Orders?$select=OrderID,Address/City,Customer,Tax&$compute=Freight mul 2 as Tax").query)
@@ -230,7 +230,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "A name that a service must define is refused if it does not",
+        "An undefined name that the service must define is refused",
         arguments: [
             "aggregate(Freight with Custom.median as M)", "aggregate(Budget)", "Shop.Transform()",
         ])
@@ -244,7 +244,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "Every transformation has the shape of its result",
+        "Every transformation determines the shape of its result",
         arguments: [
             ("concat(identity,aggregate($count as N))", "N"), ("topcount(2,Freight)", "ShipCity"),
             ("bottompercent(10,Freight)", "Freight"), ("groupby((rollup(ShipCity,CustomerID)))", "ShipCity,CustomerID"),
@@ -269,7 +269,7 @@ struct URLBinderTests {
         for name in expected.split(separator: ",") { #expect(shape.ordinal(of: String(name)) != nil, "\(name)") }
     }
 
-    @Test("After aggregation the old properties are gone")
+    @Test("Aggregation removes the old properties")
     func gone() throws {
         let error = try error("Orders?$apply=aggregate(Freight with sum as Sum)&$filter=Freight gt 1")
         #expect(error.kind == .unknownName)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("URLs are cut before they are decoded")
+@Suite("URLs are split before they are decoded")
 struct URLParserTests {
     func error(_ text: String) throws -> QueryError {
         try #require(throws: QueryError.self) { try ODataURL(parsing: text) }
     }
 
-    @Test("Offsets count characters of the URL as given")
+    @Test("Offsets count the characters of the given URL")
     func offsets() throws {
         let error = try error("Orders?$top=1&$filter=Name%20eq%20'%C3%A4'%20and%20)")
         #expect(error.offset == 51)
@@ -21,20 +21,20 @@ struct URLParserTests {
     }
 
     @Test(
-        "An option stands once, however it is written",
+        "A repeated option is refused in any spelling",
         arguments: ["$top=1&$top=2", "$top=1&top=2", "$FILTER=a&filter=b", "@a=1&@a=2", "$expand=A($top=1;top=2)"])
     func duplicates(query: String) throws {
         #expect(try error("Orders?" + query).message.contains("twice"))
     }
 
     @Test(
-        "Unknown system options are refused with the nearest",
+        "Unknown system options are refused with a suggestion",
         arguments: [("$fliter=a", "$filter"), ("$orderBye=a", "$orderby"), ("$skiptokn=a", "$skiptoken")])
     func unknownOptions(query: String, suggestion: String) throws {
         #expect(try error("Orders?" + query).suggestions.first == suggestion)
     }
 
-    @Test("Encoded delimiters are data")
+    @Test("Encoded delimiters belong to the value")
     func delimiters() throws {
         let url = try ODataURL(parsing: "Tags('a%2Fb')/X?a%3Db=c%26d%3De&$filter=N%20eq%20'%26'")
         #expect(url.path.segments.count == 2)
@@ -42,7 +42,7 @@ struct URLParserTests {
         #expect(url.options.filter == .binary(.equal, .path([.name("N")]), .literal(Literal("&", type: .string))))
     }
 
-    @Test("Operators bind as the standard says")
+    @Test("Operator precedence follows the standard")
     func precedence() throws {
         func same(_ left: String, _ right: String) throws {
             #expect(try CommonExpression(parsing: left) == CommonExpression(parsing: right), "\(left)")
@@ -89,7 +89,7 @@ struct URLParserTests {
         }
     }
 
-    @Test("Search: AND binds tighter than OR, words side by side mean AND")
+    @Test("Search: AND binds tighter than OR, and adjacent words mean AND")
     func search() throws {
         func search(_ text: String) throws -> SearchExpression? { try QueryOptions(parsing: "$search=" + text).search }
         #expect(try search("a b OR NOT c") == .or(.and(.word("a"), .word("b")), .not(.word("c"))))

@@ -24,7 +24,7 @@ import Testing
         func advance(_ time: Duration) { passed.withLock { $0 += time } }
     }
 
-    @Test("request 601 of a minute is refused until a minute after the first has passed")
+    @Test("request 601 within a minute is refused until the minute is over")
     func perMinute() throws {
         let (limiter, clock) = limiter()
         #expect(AddressLimits().requestsPerMinute == 600 && AddressLimits().requestsAtOnce == 64)
@@ -45,7 +45,7 @@ import Testing
         for _ in 0..<600 { _ = try limiter.enter("a", isCounted: true).get() }
     }
 
-    @Test("request 65 at once is refused, and a place is free again when its response is gone")
+    @Test("concurrent request 65 is refused until another response ends")
     func atOnce() throws {
         let (limiter, _) = limiter()
         var places = try (0..<64).map { _ in try limiter.enter("a", isCounted: false).get() }
@@ -55,7 +55,7 @@ import Testing
         _ = try limiter.enter("a", isCounted: false).get()
     }
 
-    @Test("so many addresses that they cannot be distinguished share one count")
+    @Test("a flood of addresses shares one count")
     func manyAddresses() throws {
         let (limiter, clock) = limiter(AddressLimits(requestsAtOnce: nil, requestsPerMinute: 1))
         for number in 0..<AddressLimiter.maxAddresses { _ = try limiter.enter("\(number)", isCounted: true).get() }
@@ -65,7 +65,7 @@ import Testing
         _ = try limiter.enter("another", isCounted: true).get()
     }
 
-    @Test("a server refuses too many requests with 429 and the time to wait, and still reports its health")
+    @Test("excess requests get 429 with a delay, and the health is still reported")
     func refusal() async throws {
         var configuration = ODataServer.Configuration(health: HealthEndpoint())
         configuration.addressLimits = AddressLimits(requestsPerMinute: 2)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a further page that is refused counts: a made-up token is no way around the limit")
+    @Test("a refused next page counts, so that forged tokens do not avoid the limit")
     func madeUpTokens() async throws {
         var configuration = ODataServer.Configuration()
         configuration.addressLimits = AddressLimits(requestsPerMinute: 3)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a streamed response holds its place until it has been read")
+    @Test("a streamed response occupies its place until it was read")
     func streamed() async throws {
         var configuration = ODataServer.Configuration()
         configuration.addressLimits = AddressLimits(requestsAtOnce: 2)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("behind a trusted proxy each of its clients counts for itself")
+    @Test("clients behind a trusted proxy are counted separately")
     func proxies() async throws {
         var configuration = ODataServer.Configuration()
         configuration.addressLimits = AddressLimits(requestsPerMinute: 1)

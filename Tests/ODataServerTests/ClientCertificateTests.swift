@@ -82,7 +82,7 @@ import Testing
 
     private static let users = BasicAuthentication(users: ["alice": "right"])
 
-    @Test("a certificate and a password are both demanded if both are asked for")
+    @Test("certificate and password are both required if both are configured")
     func both() async throws {
         let authority = try await Authority()
         let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("either is enough if that is allowed, and wrong credentials are refused all the same")
+    @Test("one of both is enough if configured, and wrong credentials are still refused")
     func either() async throws {
         let authority = try await Authority()
         let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("a certificate that its authority has called back is refused, also if that happens while the server runs")
+    @Test("a revoked certificate is refused, also if it is revoked while the server runs")
     func revoked() async throws {
         let authority = try await Authority()
         try await authority.writeList()
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("a list that is out of date, of another authority, or none, stops the start with the reason")
+    @Test("an outdated or foreign revocation list prevents the start with the reason")
     func unusableLists() async throws {
         let authority = try await Authority()
         let configuration = ODataServer.Configuration(

@@ -19,7 +19,7 @@ import Testing
         try await server.send("/Items", method: method, fields, body: ByteStream([65])).response.status.code
     }
 
-    @Test("a change requested by a page of another origin is refused, with any media type")
+    @Test("a change from a page of another origin is refused for any media type")
     func refused() async throws {
         try await withServer(handler: Self.ok) { (server: RunningServer) async throws in
             let own = "http://127.0.0.1:\(server.port)"
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("an origin that is allowed may change data; any origin only by requests that a browser asks about first")
+    @Test("an allowed origin may change data, and other origins need a preflight request")
     func allowed() async throws {
         let shop = "https://shop.example"
         let policy = CrossOriginPolicy(origins: .these([shop]))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("every response keeps browsers from guessing media types and from telling where the user was")
+    @Test("every response forbids media type guessing and referrers")
     func fields() async throws {
         try await withServer(.init(pathPrefix: "/odata/"), handler: Self.ok) { (server: RunningServer) async throws in
             for path in ["/odata/", "/elsewhere"] {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("the CSRF token of one user is of no use with the password of another, or in another session")
+    @Test("a CSRF token is valid only for its user and session")
     func tokens() async throws {
         let token = try #require(HTTPField.Name("X-CSRF-Token"))
         let basic = BasicAuthentication(users: ["ann": "a", "bob": "b"])

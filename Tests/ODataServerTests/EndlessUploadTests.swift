@@ -49,7 +49,7 @@ import Testing
         print(ends.get(1), ends.get(3), sent > 64 << 20)
         """
 
-    @Test("its stream is reset beyond the discarded bytes, and the other requests of its connection are answered")
+    @Test("beyond the discarded bytes, its stream is reset and other requests of the connection are answered")
     func reset() async throws {
         let certificate = try await SelfSignedCertificate()
         let refusing: ODataServer.IdentifiedHandler = { request, _, _ in

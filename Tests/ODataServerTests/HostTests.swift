@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "addresses, loopback names and configured names are answered",
+        "addresses, loopback names and configured names are accepted",
         arguments: [
             "127.0.0.1", "localhost", "LocalHost.", "app.localhost:PORT", "[::1]:80", "192.0.2.7", "api.example:8443",
             "API.example", "127.0.0.1:",
@@ -42,7 +42,7 @@ import Testing
         #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("http://\(host)/"), "\(answer)")
     }
 
-    @Test("the machine's own host name is answered")
+    @Test("the host name of the machine is accepted")
     func machine() async throws {
         let name = try await Command.run("uname", "-n").output.trimmingCharacters(in: .whitespacesAndNewlines)
         let answer = try await Self.answer("GET / HTTP/1.1\r\nHost: \(name)")
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "another name is refused with 421 for any method, and the health is reported under any name",
+        "another name is refused with 421 for any method, except for the health",
         arguments: ["attacker.example:PORT", "127.0.0.1.attacker.example", "localhost.attacker.example", "2130706433"])
     func misdirected(host: String) async throws {
         for method in ["GET", "PATCH", "OPTIONS"] {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "no host, two hosts or an invalid one are refused with 400",
+        "missing, repeated and invalid hosts are refused with 400",
         arguments: [
             "X: y", "Host: localhost\r\nHost: localhost", "Host: localhost\r\nHost: attacker.example", "Host: ",
             "Host: a\"b<script>", "Host: user@localhost", "Host: localhost:x", "Host: localhost:99999", "Host: [::1",
@@ -74,7 +74,7 @@ import Testing
         #expect(!answer.contains("script"))
     }
 
-    @Test("a request that is no HTTP message gets an error object")
+    @Test("an invalid HTTP message gets an error object")
     func malformed() async throws {
         let method = try await Self.answer("FOO /Products HTTP/1.1\r\nHost: localhost")
         #expect(method.hasPrefix("HTTP/1.1 501") && method.contains(#"{"error":{"code":"NotImplemented""#), "\(method)")
@@ -99,14 +99,14 @@ import Testing
         }
     }
 
-    @Test("a request of HTTP/1.0 without a host is one for the address that it came to")
+    @Test("an HTTP/1.0 request without a host uses the local address")
     func oldVersion() async throws {
         let answer = try await Self.answer("GET / HTTP/1.0")
         #expect(answer.contains(" 200 ") && answer.hasSuffix("http://127.0.0.1:PORT/"), "\(answer)")
     }
 
     @Test(
-        "transfer codings that are not understood are refused with 501, faulty framing with 400",
+        "unknown transfer codings are refused with 501, and faulty framing with 400",
         arguments: [
             ("Transfer-Encoding: gzip\r\n\r\nabc", 501), ("Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
             ("Transfer-Encoding: identity\r\n\r\nabc", 501),

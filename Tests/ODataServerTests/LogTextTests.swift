@@ -5,7 +5,7 @@ import Testing
 /// Foreign texts in a line of the access log.
 @Suite struct LogTextTests {
     @Test(
-        "nothing that a client names can end its line, its field or its direction",
+        "client text cannot break a line, a field or the text direction",
         arguments: [
             ("z status=200 user=admin", "z%20status%3D200%20user%3Dadmin"), ("a\nb\r\tc", "a%0Ab%0D%09c"),
             ("\u{9B}31m", "%C2%9B31m"), ("\u{202E}x\u{2066}", "%E2%80%AEx%E2%81%A6"), ("a\"[b]\\", "a%22%5Bb%5D%5C"),
@@ -14,13 +14,13 @@ import Testing
         ])
     func values(text: String, expected: String) { #expect(LogText.value(text) == expected) }
 
-    @Test("the target of a request is logged as sent, except for characters that no URL has")
+    @Test("the request target is logged as sent, except for characters that are invalid in URLs")
     func targets() {
         #expect(LogText.target("/Lines(OrderID=1,Number=2)?$top=1&a=%20") == "/Lines(OrderID=1,Number=2)?$top=1&a=%20")
         #expect(LogText.target("/a b\u{1B}[31m") == "/a%20b%1B%5B31m")
     }
 
-    @Test("a text is cut if it is too long for a line")
+    @Test("a long text is cut")
     func length() {
         #expect(LogText.value(String(repeating: "a", count: LogText.maxLength + 1)).count == LogText.maxLength)
     }

@@ -30,7 +30,7 @@ struct MountTests {
         await server.stop()
     }
 
-    @Test("The longest path answers, with its own authentication")
+    @Test("The longest matching path handles the request, with its own authentication")
     func paths() async throws {
         let mounts = [
             Mount(path: "/", authentication: .open, handler: Self.answering("root")),
@@ -52,7 +52,7 @@ struct MountTests {
         }
     }
 
-    @Test("A path without a mount is 404")
+    @Test("A path without a route is 404")
     func noMount() async throws {
         let mounts = [Mount(path: "/m/", authentication: .open, handler: Self.answering("m"))]
         try await withServer(mounts) { url async throws in
@@ -61,7 +61,7 @@ struct MountTests {
         }
     }
 
-    @Test("A mount has its own limit for bodies")
+    @Test("Each route has its own body limit")
     func bodies() async throws {
         let mounts = [
             Mount(path: "/small/", authentication: .open, maxBodySize: 10, handler: Self.answering("small")),
@@ -74,7 +74,7 @@ struct MountTests {
         }
     }
 
-    @Test("Without a permit of its class, a request is 503 with Retry-After, and other classes go on")
+    @Test("If a class has no free permit, its requests get 503 with Retry-After, and other classes continue")
     func admission() async throws {
         let slow = AdmissionClass(name: "slow", limit: 1)
         let hasStarted = Mutex(false)
@@ -97,7 +97,7 @@ struct MountTests {
         }
     }
 
-    @Test("A class that opens slowly admits a share of its permits")
+    @Test("A class that opens slowly admits only a part of its permits")
     func share() {
         let admission = AdmissionClass(name: "reads", limit: 10)
         admission.open(to: 0.1)
@@ -111,7 +111,7 @@ struct MountTests {
         #expect(admission.inUse == 1, "a permit is given back once")
     }
 
-    @Test("A handler learns address and TLS from a trusted proxy alone")
+    @Test("A handler gets address and TLS only from a trusted proxy")
     func proxies() async throws {
         let mounts = [
             Mount(path: "/", authentication: .open) { _, _, context in
@@ -128,6 +128,19 @@ struct MountTests {
             #expect(try await Command.curl(fields + [url]) == "192.0.2.7 true")
             let forwarded = ["--header", "Forwarded: for=192.0.2.8;proto=https"]
             #expect(try await Command.curl(forwarded + [url]) == "192.0.2.8 true")
+        }
+        trusting.trustedHops = 2
+        try await withServer(mounts, trusting) { url async throws in
+            // The client of the first proxy, behind an entry that the client made up.
+            let chain = ["--header", "X-Forwarded-For: 198.51.100.1, 192.0.2.7, 203.0.113.1"]
+            let ways = ["--header", "X-Forwarded-Proto: https, http"]
+            #expect(try await Command.curl(chain + ways + [url]) == "192.0.2.7 true")
+            let swapped = ["--header", "X-Forwarded-Proto: http, https"]
+            #expect(try await Command.curl(chain + swapped + [url]) == "192.0.2.7 false")
+            let standard = ["--header", "Forwarded: for=192.0.2.8;proto=https, for=203.0.113.1;proto=http"]
+            #expect(try await Command.curl(standard + [url]) == "192.0.2.8 true")
+            // A proxy that overwrites the field leaves one entry.
+            #expect(try await Command.curl(["--header", "X-Forwarded-For: 192.0.2.9", url]) == "192.0.2.9 false")
         }
     }
 }

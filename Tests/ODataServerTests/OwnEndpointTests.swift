@@ -15,7 +15,7 @@ struct OwnEndpointTests {
 
     // MARK: Health
 
-    @Test("liveness asks nobody, readiness and startup tell the truth, and the answer is 200 or 503")
+    @Test("liveness checks nothing, readiness and startup report the real state, as 200 or 503")
     func probes() async throws {
         let isReady = Atomic<Bool>(false)
         let hasStarted = Atomic<Bool>(false)
@@ -43,7 +43,7 @@ struct OwnEndpointTests {
         }
     }
 
-    @Test("a server that stops is alive and has started, but is not ready")
+    @Test("a stopping server is alive and started but not ready")
     func stopping() async throws {
         let health = HealthEndpoint()
         for (path, code) in [("/livez", 200), ("/startupz", 200), ("/readyz", 503), ("/health", 503)] {
@@ -72,7 +72,7 @@ struct OwnEndpointTests {
         return fields
     }
 
-    @Test("a program of this machine reads the metrics without the sign-in of the service")
+    @Test("a local program reads the metrics without a sign-in")
     func metrics() async throws {
         try await withServer(configuration(), handler: Self.handler) { server in
             let answer = try await server.send("/metrics?x=1")
@@ -85,7 +85,7 @@ struct OwnEndpointTests {
     }
 
     @Test(
-        "neither a proxy's caller nor a page in a browser reads the metrics of this machine",
+        "callers of a proxy and browser pages cannot read local metrics",
         arguments: [
             ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "127.0.0.1"), ("X-Forwarded-Proto", "https"),
             ("X-Real-IP", "127.0.0.1"), ("Via", "1.1 proxy"), ("Origin", "https://app.example"), ("Origin", "null"),
@@ -100,7 +100,7 @@ struct OwnEndpointTests {
     }
 
     @Test(
-        "a caller from another machine reads the metrics only with the token, and a name of another server is refused")
+        "a remote caller needs the token for the metrics, and another server name is refused")
     func otherMachines() throws {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/metrics")
         let unprotected = MetricsEndpoint { "a 1\n" }
@@ -119,7 +119,7 @@ struct OwnEndpointTests {
         #expect(answer.0.status == .ok)
     }
 
-    @Test("with a token every caller needs it, from this machine as well")
+    @Test("with a configured token, every caller needs it")
     func token() async throws {
         try await withServer(configuration(token: "0123456789abcdef"), handler: Self.handler) { server in
             func status(_ authorization: String?) async throws -> Int {
@@ -142,7 +142,7 @@ struct OwnEndpointTests {
         }
     }
 
-    @Test("a page that reaches this machine by another name does not read the metrics")
+    @Test("a page that reaches this machine by another name cannot read the metrics")
     func rebinding() async throws {
         try await withServer(configuration(), handler: Self.handler) { server in
             let connection = try RawConnection(port: server.port)
@@ -177,7 +177,7 @@ struct OwnEndpointTests {
         }
     }
 
-    @Test("a line of the access log has the address of the client, and of a refused request as well")
+    @Test("each line of the access log has the client address, also for refused requests")
     func addresses() async throws {
         let lines = Lines()
         var configuration = configuration()

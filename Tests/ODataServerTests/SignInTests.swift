@@ -40,7 +40,7 @@ import Testing
         return clock.now - start
     }
 
-    @Test("after five failures for a user each attempt waits, from 1 second to 30")
+    @Test("after five failures for a user, each attempt is delayed by 1 to 30 seconds")
     func user() async {
         let (guardian, clock) = make()
         for number in 0..<5 { #expect(await attempt(guardian, clock, "ann", from: "\(number)") == .zero) }
@@ -53,7 +53,7 @@ import Testing
         #expect(await attempt(guardian, clock, "ann", from: "other", succeeds: true) == .zero)
     }
 
-    @Test("failures for several users slow their address down, those for one user do not")
+    @Test("failures for several users delay their address, and failures for one user do not")
     func address() async {
         let (guardian, clock) = make()
         for user in ["a", "b", "c", "d", "e"] { #expect(await attempt(guardian, clock, user) == .zero) }
@@ -65,7 +65,7 @@ import Testing
         #expect(await attempt(other, time, "bob", succeeds: true) == .zero)
     }
 
-    @Test("a user who has signed in from an address before does not wait for failures of other users there")
+    @Test("failures of others do not delay a user who signed in from the address before")
     func known() async {
         let (guardian, clock) = make()
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
@@ -95,7 +95,7 @@ import Testing
         #expect(await attempt(guardian, clock, "ann") == .zero)
     }
 
-    @Test("attempts at the same time are no way around: the sixth waits for the others, then for its delay")
+    @Test("concurrent attempts do not avoid the delay: the sixth waits for the others")
     func parallel() async {
         let (guardian, clock) = make()
         for _ in 0..<5 { #expect(await guardian.begin("ann", from: "a") == nil) }
@@ -122,7 +122,7 @@ import Testing
         #expect(refusal.status == .tooManyRequests && refusal.fields[.retryAfter] != nil)
     }
 
-    @Test("a served sign-in of one user stays quick while the password of another is guessed")
+    @Test("users sign in quickly while another user's password is guessed")
     func served() async throws {
         let basic = BasicAuthentication(users: ["ann": "a", "bob": "b"])
         let handler: ODataServer.IdentifiedHandler = { _, _, principal in
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("passwords are checked against scrypt digests, and one that was right is recognised at once")
+    @Test("passwords are checked with scrypt, and a correct one is recognised at once")
     func digests() async throws {
         let cheap = try ScryptParameters(costExponent: 10, blockSize: 8, parallelization: 1)
         let hash = try PasswordHash(of: "s3cret", parameters: cheap)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("many checks at once all come to an end")
+    @Test("many concurrent checks all end")
     func manyChecks() async throws {
         let cheap = try ScryptParameters(costExponent: 10, blockSize: 1, parallelization: 1)
         let hash = try PasswordHash(of: "x", parameters: cheap)

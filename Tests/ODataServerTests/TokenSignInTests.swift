@@ -17,7 +17,7 @@ import Testing
         try await withServer(.init(authentication: [signIn]), handler: Self.who, body)
     }
 
-    @Test("a one-time code is exchanged for a cookie that no script reads and no other site's page sends")
+    @Test("a one-time code is exchanged for a cookie that scripts and other sites cannot use")
     func code() async throws {
         let signIn = TokenSignIn()
         try await served(signIn) { (server: RunningServer) async throws in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a code that was used by two at once lets in one of them")
+    @Test("a one-time code that is used twice at once admits one caller")
     func race() async throws {
         let signIn = TokenSignIn()
         try await served(signIn) { (server: RunningServer) async throws in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a wrong code, another method and a path that leads elsewhere get nowhere")
+    @Test("wrong codes, other methods and foreign redirect paths are refused")
     func wrongCodes() async throws {
         let signIn = TokenSignIn()
         try await served(signIn) { (server: RunningServer) async throws in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("scripts send the token as bearer token or as password")
+    @Test("scripts send the token as a bearer token or a password")
     func token() async throws {
         let signIn = TokenSignIn()
         try await served(signIn) { (server: RunningServer) async throws in

@@ -27,7 +27,7 @@ struct ContentCodingTests {
         return (String(decoding: result, as: UTF8.self), unpacker.isAtEnd)
     }
 
-    @Test("Several members of gzip are one body, however they arrive", arguments: [1, 3, 7, 1000])
+    @Test("Several gzip members are one body in any chunks", arguments: [1, 3, 7, 1000])
     func members(_ count: Int) throws {
         let (text, isAtEnd) = try unpack(Self.hello + Self.world, .gzip, by: count)
         #expect(text == "hello world")
@@ -36,7 +36,7 @@ struct ContentCodingTests {
         #expect(try unpack(Self.hello + [0, 0, 0], .gzip, by: count).0 == "hello ")
     }
 
-    @Test("Deflate has a wrapper or none", arguments: [1, 3, 1000])
+    @Test("Deflate works with and without a wrapper", arguments: [1, 3, 1000])
     func deflate(_ count: Int) throws {
         for bytes in [Self.wrapped, Self.bare] {
             let (text, isAtEnd) = try unpack(bytes, .deflate, by: count)
@@ -45,7 +45,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("A body that is cut, or no body of the coding, is told")
+    @Test("A truncated or invalid compressed body is an error")
     func damaged() throws {
         #expect(try !unpack(Array(Self.hello.dropLast(3)), .gzip, by: 1000).1)
         #expect(throws: Unpacker.Failure.self) { try unpack(Array("plain".utf8), .gzip, by: 1000) }

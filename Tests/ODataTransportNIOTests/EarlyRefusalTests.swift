@@ -93,6 +93,77 @@ import Testing
         try channel.writeInbound(HTTPClientResponsePart.end(nil))
         #expect(try parts(channel) == ["403", "end"])
     }
+
+    /// A socket that does not take the end of a request yet.
+    private final class FullSocket: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPClientRequestPart
+        private(set) var end: EventLoopPromise<Void>?
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            guard case .end = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+            end = promise
+        }
+    }
+
+    /// Sends a request whose end waits for the socket.
+    private func waiting() throws -> (EmbeddedChannel, FullSocket, EventLoopPromise<Void>) {
+        let socket = FullSocket()
+        let channel = EmbeddedChannel(handlers: [socket, EarlyRefusalHandler()])
+        try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
+        try channel.writeOutbound(HTTPClientRequestPart.head(.init(version: .http1_1, method: .PUT, uri: "/")))
+        let end = channel.eventLoop.makePromise(of: Void.self)
+        channel.write(HTTPClientRequestPart.end(nil), promise: end)
+        return (channel, socket, end)
+    }
+
+    @Test(arguments: [HTTPResponseStatus.payloadTooLarge, .ok])
+    func `a response settles the end of a request whose bytes still wait for the socket`(
+        status: HTTPResponseStatus
+    ) throws {
+        let (channel, socket, end) = try waiting()
+        let isSent = Mutex(false)
+        end.futureResult.whenSuccess { isSent.withLock { $0 = true } }
+        try channel.writeInbound(HTTPClientResponsePart.head(.init(version: .http1_1, status: .continue)))
+        let isEarly = isSent.withLock { $0 }
+        #expect(!isEarly)
+        try channel.writeInbound(HTTPClientResponsePart.head(.init(version: .http1_1, status: status)))
+        let isSettled = isSent.withLock { $0 }
+        #expect(isSettled)
+        #expect(try parts(channel) == ["100", "\(status.code)"])
+        // The failure of the bytes comes too late to discard the response.
+        try #require(socket.end).fail(ChannelError.ioOnClosedChannel)
+    }
+
+    @Test func `the end of a request without a response fails with its bytes`() throws {
+        let (_, socket, end) = try waiting()
+        try #require(socket.end).fail(ChannelError.ioOnClosedChannel)
+        #expect(throws: ChannelError.self) { try end.futureResult.wait() }
+    }
+
+    @Test(arguments: [1, 512]) func `a refusal of 32 MiB reaches the caller while they are sent`(
+        pieces: Int
+    ) async throws {
+        let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
+        let peer = try await RawPeer(sends: refusal, then: .close)
+        try await withTransport { transport in
+            let request = HTTPRequest(method: .put, scheme: "http", authority: "127.0.0.1:\(peer.port)", path: "/")
+            for _ in 0..<10 {
+                let left = Mutex(pieces)
+                let body = ByteStream(length: 32 << 20) {
+                    let isEnd = left.withLock { left in
+                        left -= 1
+                        return left < 0
+                    }
+                    return isEnd ? nil : [UInt8](repeating: 1, count: (32 << 20) / pieces)
+                }
+                let (response, answer) = try await transport.send(request, body: body)
+                #expect(response.status.code == 413)
+                #expect(try await answer.collect(limit: 10) == Array("big".utf8))
+            }
+        }
+        try await peer.stop()
+    }
+
     @Test func `on a socket it is given with its end, while the request still goes on`() async throws {
         let head = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\n\r\n"
         let peer = try await RawPeer(sends: head, then: .rest("who", after: .milliseconds(500)))

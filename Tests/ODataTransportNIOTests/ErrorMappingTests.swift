@@ -16,7 +16,7 @@ import Testing
             as? TransportError
     }
 
-    @Test("the same number of the system means two things", arguments: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH])
+    @Test("the same error number has a meaning for each system", arguments: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH])
     func unreachable(number: CInt) throws {
         for reason in ["connect(descriptor:addr:size:)", "finishing a non-blocking connect failed"] {
             #expect(try mapped(IOError(errnoCode: number, reason: reason))?.isCertainlyUnsent == true)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("a status is one of three digits, or the answer is not HTTP", arguments: [0, 99, 100, 999, 1000, 2000])
+    @Test("a status has three digits, or the response is not HTTP", arguments: [0, 99, 100, 999, 1000, 2000])
     func status(code: Int) {
         let response = HTTPClientResponse(status: .custom(code: UInt(code), reasonPhrase: ""))
         #expect(HTTPResponse(response)?.status.code == ((100...999).contains(code) ? code : nil))

@@ -6,7 +6,7 @@ import ODataTransportNIO
 import Synchronization
 import Testing
 
-@Suite("How far answers unpack")
+@Suite("Limits of decompression")
 struct UnpackingTests {
     /// Receives an answer of so many megabytes of zeros, which come packed.
     private func receive(megabytes: Int, ratio: Int) async throws -> Int {
@@ -37,12 +37,12 @@ struct UnpackingTests {
         }
     }
 
-    @Test("a body that an app can hold has no limit, however well it was packed")
+    @Test("a small body has no compression limit")
     func small() async throws {
         #expect(try await receive(megabytes: 8, ratio: 2) == 8 << 20)
     }
 
-    @Test("a larger body is refused if it is out of proportion to its packed size, and the error says so")
+    @Test("a larger body is refused if its compression ratio is too high, with the reason")
     func bomb() async throws {
         let error = try await #require(throws: TransportError.self) { try await receive(megabytes: 80, ratio: 200) }
         guard case .tooLarge = error else {
@@ -52,7 +52,7 @@ struct UnpackingTests {
         #expect(error.description.contains("unpacks to more than 200 times what came"), "\(error)")
     }
 
-    @Test("more than that is received if it is in proportion")
+    @Test("a larger body with a normal compression ratio is received")
     func large() async throws {
         #expect(try await receive(megabytes: 80, ratio: 100_000) == 80 << 20)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The provider of a package database")
 struct ObjectProviderTests {
-    @Test("has the traits of its store")
+    @Test("has the capabilities of its store")
     func traits() async throws {
         let service = try await CrmService()
         let crm = try await CrmDatabase.open(at: service.path("traits"), DatabaseProfile(protection: .unencrypted))

@@ -9,7 +9,7 @@ import Testing
 @Suite("The examples of articles")
 struct ArticleTests {
     @Test(
-        "are the code that is compiled here",
+        "are compiled by this test",
         arguments: [
             "Protocol/ODataClient/Documentation.docc/CommonTasks.md",
             "Sync/OfflineOData/Documentation.docc/ChangingOffline.md",

@@ -9,7 +9,7 @@ struct FirstAppTests {
         try DocumentationPage(at: "\(DocumentationPage.guides)/FirstOfflineApp.md")
     }
 
-    @Test("The Swift code of the page is the program that is compiled here")
+    @Test("The Swift code of the page is compiled by this test")
     func same() throws {
         // The manifest stands before the program, the main file behind it.
         let blocks = try Self.page().blocks.filter { $0.language == "swift" }.map(\.code)
@@ -21,7 +21,7 @@ struct FirstAppTests {
         #expect(source[start.lowerBound...] == blocks.dropFirst().dropLast().joined(separator: "\n"))
     }
 
-    @Test("The commands of the page print what it shows, up to the end of a conflict")
+    @Test("The commands of the page print the shown output, up to a resolved conflict")
     func played() async throws {
         let shop = try await Shop()
         let keys = try FileSecretStore(directory: shop.directory.appendingPathComponent("keys").path)

@@ -11,7 +11,7 @@ struct ReadmeTests {
     }
 
     @Test(
-        "are the code that is compiled here, with one import",
+        "are compiled by this test with one import",
         arguments: [
             ("README.md", "ReadmeExample.swift", 12),
             ("Sources/Kit/OutpostKit/Documentation.docc/SwiftTour.md", "TourExample.swift", 37),

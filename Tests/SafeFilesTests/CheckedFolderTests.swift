@@ -13,7 +13,7 @@ struct CheckedFolderTests {
         }
     }
 
-    @Test("A link is never followed, whether its target exists or not")
+    @Test("A link is never followed, with or without a target")
     func links() throws {
         let folder = try TemporaryFolder()
         try folder.file("precious")
@@ -31,7 +31,7 @@ struct CheckedFolderTests {
         #expect(!FileManager.default.fileExists(atPath: folder("nothing")))
     }
 
-    @Test("A file takes the place of a link, and the target of the link stays as it is")
+    @Test("A file replaces a link, and the target of the link stays")
     func replacingLink() throws {
         let folder = try TemporaryFolder()
         try folder.file("precious")
@@ -42,7 +42,7 @@ struct CheckedFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["planted", "precious"])
     }
 
-    @Test("A file with several names can be read and not changed")
+    @Test("A file with several names can be read but not changed")
     func hardLinks() throws {
         let folder = try TemporaryFolder()
         try folder.file("precious")
@@ -52,7 +52,7 @@ struct CheckedFolderTests {
         #expect(try checked.read("planted", limit: 100) == Array("content".utf8))
     }
 
-    @Test("A pipe, a device and a folder are refused at once", .timeLimit(.minutes(1)))
+    @Test("Pipes, devices and folders are refused at once", .timeLimit(.minutes(1)))
     func specialFiles() throws {
         let folder = try TemporaryFolder()
         #expect(mkfifo(folder("pipe"), 0o600) == 0)
@@ -104,7 +104,7 @@ struct CheckedFolderTests {
     }
 
     @Test(
-        "A folder in which others can replace files is not ours; one with the sticky bit is",
+        "A folder in which others can replace files is refused unless it has the sticky bit",
         arguments: [(0o700, true), (0o755, true), (0o777, false), (0o757, false), (0o1777, true)])
     func ours(mode: Int, isOurs: Bool) throws {
         let folder = try TemporaryFolder()
@@ -115,7 +115,7 @@ struct CheckedFolderTests {
     }
 
     @Test(
-        "A path is taken apart at its last step",
+        "A path is split at its last component",
         arguments: [
             ("a", "", "a"), ("a/", "", "a"), ("/a", "/", "a"), ("a/b//", "a/", "b"), ("/", "/", ""),
         ])

@@ -2,7 +2,7 @@ import Foundation
 import SafeFiles
 import Testing
 
-@Suite("Files with secrets that a person names")
+@Suite("Secret files that a person names")
 struct SecretFileCheckTests {
     private func problem(_ path: String) -> SecretFileCheck.Problem? {
         let file = open(path, O_RDONLY)
@@ -21,7 +21,7 @@ struct SecretFileCheckTests {
         #expect(problem(try folder.file("key", mode: mode)) == expected)
     }
 
-    @Test("A file in a folder where others can replace it is a problem, also if the file itself is well kept")
+    @Test("A file in a folder where others can replace it is a problem, even if the file is private")
     func openFolder() throws {
         let folder = try TemporaryFolder()
         try folder.folder("shared", mode: 0o777)
@@ -31,7 +31,7 @@ struct SecretFileCheckTests {
         #expect(problem(try folder.file("sticky/key")) == nil)
     }
 
-    @Test("A folder further up in which others can replace the next one is a problem; one with the sticky bit is not")
+    @Test("A parent folder in which others can replace the next one is a problem unless it has the sticky bit")
     func foldersAbove() throws {
         let folder = try TemporaryFolder()
         try folder.folder("shared", mode: 0o777)
@@ -71,7 +71,7 @@ struct SecretFileCheckTests {
         #expect(SecretFileCheck.problem(of: path, file) == nil)
     }
 
-    @Test("A link is fine, unless others can exchange it or the file behind it")
+    @Test("A link is accepted unless others can replace it or its target")
     func links() throws {
         let folder = try TemporaryFolder()
         try folder.file("key")
@@ -99,7 +99,7 @@ struct SecretFileCheckTests {
         #expect(problem(folder("theirs/mine/key")) == .foreignFolder(path: folder("theirs"), owner: 65_534))
     }
 
-    @Test("A file, a link and a folder of another user are a problem", .enabled(if: geteuid() == 0))
+    @Test("A file, link or folder of another user is a problem", .enabled(if: geteuid() == 0))
     func otherUsers() throws {
         let folder = try TemporaryFolder()
         try folder.file("key")
@@ -115,7 +115,7 @@ struct SecretFileCheckTests {
         #expect(problem(folder("key")) == .foreign(owner: 65_534))
     }
 
-    @Test("A pipe is no file that others can read")
+    @Test("A pipe is not a file that others can read")
     func pipes() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

@@ -7,7 +7,7 @@ private let cheap = try? ScryptParameters(costExponent: 10, blockSize: 8, parall
 struct PassphraseDeriverTests {
     private let salt = [UInt8](0..<16)
 
-    @Test("The key is scrypt's, of the passphrase in form C")
+    @Test("The key is derived by scrypt from the passphrase in form C")
     func knownAnswer() throws {
         let parameters = try #require(cheap)
         let deriver = PassphraseDeriver()
@@ -119,7 +119,7 @@ struct KeyEnvelopeTests {
     }
 
     @Test(
-        "A short passphrase seals nothing new, and still opens its older envelopes",
+        "A short passphrase seals no new envelope and still opens older ones",
         arguments: [("", 0), ("a", 1), ("1234567", 7), ("       x       ", 1), ("a\u{308}bcdefg", 7)])
     func shortPassphrase(text: String, length: Int) throws {
         let expected = text.isEmpty ? SecretError.emptyPassphrase : .shortPassphrase(length: length, minimum: 8)
@@ -128,7 +128,7 @@ struct KeyEnvelopeTests {
         }
     }
 
-    @Test("A passphrase of eight code points is long enough, and one of today's short ones still opens its envelope")
+    @Test("A passphrase needs eight code points, and older short ones still open their envelopes")
     func enoughPassphrase() throws {
         try KeySource.passphrase(Secret("12345678")).requireFitForSealing()
         let stored = try KeyEnvelope(bytes: Self.sealedWithA)
@@ -137,7 +137,7 @@ struct KeyEnvelopeTests {
                 == String(repeating: "22", count: 32))
     }
 
-    @Test("Every flipped bit of an envelope is noticed")
+    @Test("Every flipped bit of an envelope is detected")
     func tamper() throws {
         let key = EncryptionKey.generate()
         let bytes = try KeyEnvelope.seal(dataKey, with: .key(key), context: context).bytes

@@ -18,7 +18,7 @@ struct KeyFileTests {
         ).derivation != nil
     }
 
-    @Test("A file that Outpost makes has a header, and is a key for something new", arguments: ["\n", "\r\n", ""])
+    @Test("A file made by Outpost has a header and is a key for new envelopes", arguments: ["\n", "\r\n", ""])
     func header(lineEnd: String) throws {
         let key = EncryptionKey.generate()
         let content = String(decoding: KeyFile.content(for: key).reveal(), as: UTF8.self)
@@ -33,7 +33,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A file with the header and no key behind it is damaged, and never a passphrase",
+        "A file with the header and no key is damaged and never a passphrase",
         arguments: [
             "outpost key 1", "outpost key 1\n", "outpost key 1\nabc\n", "outpost key 2\n",
             "outpost key 1\n" + String(repeating: "0", count: 63),
@@ -50,7 +50,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "Without the header, everything is a passphrase for something new",
+        "Without the header, any content is a passphrase for new envelopes",
         arguments: [
             String(repeating: "aB", count: 32), String(repeating: "aB", count: 32) + "\n",
             "a passphrase of just 32 letters!", "correct horse battery staple 12\n",
@@ -64,7 +64,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A file without the header opens envelopes that a key of its bytes has sealed before",
+        "A file without the header still opens envelopes that were sealed with its bytes as a key",
         arguments: ["a passphrase of just 32 letters!", "correct horse battery staple 12\n"])
     func rawKey(content: String) throws {
         // Until there was a header, a file of exactly 32 bytes was a key.
@@ -73,7 +73,7 @@ struct KeyFileTests {
         #expect(try sealed.open(with: .file(file(content)), context: context) == dataKey)
     }
 
-    @Test("64 hexadecimal digits without the header open their older envelopes", arguments: ["", "\n", "\r\n"])
+    @Test("64 hexadecimal digits without the header still open their older envelopes", arguments: ["", "\n", "\r\n"])
     func hexadecimalKey(lineEnd: String) throws {
         let digits = String(repeating: "aB", count: 32)
         let sealed = try KeyEnvelope.seal(dataKey, with: .key(EncryptionKey(hexadecimal: digits)), context: context)
@@ -81,7 +81,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A file of 32 characters and a line end opens envelopes of its passphrase, and so does a short one",
+        "A file of 32 characters and a line end opens envelopes of its passphrase",
         arguments: ["correct horse battery staples 12\n", "aa long passphrase of many letters\r\n", "12345678\n"])
     func passphraseFile(content: String) throws {
         let deriver = PassphraseDeriver()
@@ -109,7 +109,7 @@ struct KeyFileTests {
         #expect(deriver.derivationCount == 0)
     }
 
-    @Test("Bytes that are no text are no key for new envelopes, and 32 of them open their older ones")
+    @Test("Binary bytes are no key for new envelopes, and 32 of them still open older ones")
     func binary() throws {
         let bytes = [UInt8](repeating: 0xFF, count: 32)
         let file = try KeyFile(content: bytes, path: "k")
@@ -126,7 +126,7 @@ struct KeyFileTests {
         #expect(throws: SecretError.emptyPassphrase) { try file(content) }
     }
 
-    @Test("A file is read, a missing one, one over the limit and one that others can read are refused with its path")
+    @Test("Missing, large and exposed files are refused with their path")
     func files() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("keyfile-\(UUID())")
         try FileManager.default.createDirectory(

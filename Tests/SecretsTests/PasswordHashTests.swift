@@ -6,7 +6,7 @@ import Testing
 struct PasswordHashTests {
     private let cheap = try? ScryptParameters(costExponent: 10, blockSize: 8, parallelization: 1)
 
-    @Test("a digest matches its password alone, and is written as a PHC string")
+    @Test("a digest matches only its password and is a PHC string")
     func matches() throws {
         let hash = try PasswordHash(of: "s3cret: ü", parameters: cheap)
         #expect(hash.text.hasPrefix("$scrypt$ln=10,r=8,p=1$"))
@@ -17,7 +17,7 @@ struct PasswordHashTests {
         #expect("\(hash)" == "‹redacted›")
     }
 
-    @Test("a digest that another library wrote is read")
+    @Test("a digest of another library is read")
     func foreign() throws {
         // hashlib.scrypt(b"password", salt=b"NaClNaClNaClNaCl", n=1024, r=8, p=16, dklen=32)
         let text = "$scrypt$ln=10,r=8,p=16$TmFDbE5hQ2xOYUNsTmFDbA$ruflYSr7JKwcyP4taFgPBJI7nqmwRVvjonthQb2MSCI"

@@ -6,7 +6,7 @@ import Testing
 struct RecordCipherTests {
     private let key = EncryptionKey.generate()
 
-    @Test("A record comes back, is longer by the overhead, and never looks the same twice", arguments: [0, 1, 65_536])
+    @Test("A sealed record is read back and never has the same bytes twice", arguments: [0, 1, 65_536])
     func roundTrip(_ count: Int) throws {
         let cipher = RecordCipher(key: key, purpose: "test")
         let record = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -37,7 +37,7 @@ struct RecordCipherTests {
         }
     }
 
-    @Test("A pseudonym is the same for the same text, key and purpose, and tells nothing of it")
+    @Test("A pseudonym is the same for the same text, key and purpose, and reveals nothing")
     func pseudonym() {
         let cipher = RecordCipher(key: key, purpose: "names")
         #expect(cipher.pseudonym(of: "orders") == cipher.pseudonym(of: "orders"))

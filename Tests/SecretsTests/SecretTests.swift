@@ -34,7 +34,7 @@ struct SecretTests {
 
 @Suite("Encryption keys")
 struct EncryptionKeyTests {
-    @Test("A key is 32 bytes and nothing else", arguments: [0, 1, 31, 33, 64])
+    @Test("A key has exactly 32 bytes", arguments: [0, 1, 31, 33, 64])
     func keyLength(count: Int) {
         #expect(throws: SecretError.keyLength(bytes: count)) {
             try EncryptionKey(bytes: [UInt8](repeating: 7, count: count))

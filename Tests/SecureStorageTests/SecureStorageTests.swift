@@ -31,9 +31,9 @@ private struct Settings: Codable, Equatable {
     var sizes: [Int]
 }
 
-@Suite("Values and databases under a vault's key")
+@Suite("Values and databases with the key of a vault")
 struct SecureStorageTests {
-    @Test("A name that a database would end at U+0000 is refused, and stands for no other one")
+    @Test("A name with U+0000 is refused")
     func names() async throws {
         let fixture = try await Fixture()
         let store = try await SecureKeyValueStore.open(path: fixture.path, vault: fixture.vault, keyName: "k")
@@ -48,7 +48,7 @@ struct SecureStorageTests {
         #expect(try await store.names() == ["a"])
     }
 
-    @Test("Values of any type are put, read, listed, replaced and removed, and are there after reopening")
+    @Test("Values of any type are stored, read, listed, replaced and removed, also after reopening")
     func roundTrip() async throws {
         let fixture = try await Fixture()
         let store = try await SecureKeyValueStore.open(path: fixture.path, vault: fixture.vault, keyName: "k")
@@ -74,7 +74,7 @@ struct SecureStorageTests {
         #expect(try await again.names() == [])
     }
 
-    @Test("Several named stores share a file and not their values")
+    @Test("Several named stores share a file but no values")
     func severalStores() async throws {
         let fixture = try await Fixture()
         let database = try await SecureDatabase.open(path: fixture.path, vault: fixture.vault, keyName: "k")
@@ -88,7 +88,7 @@ struct SecureStorageTests {
         #expect(try await b.value(Int.self, named: "x") == 2)
     }
 
-    @Test("A value of another type is an error that does not quote it")
+    @Test("A value of another type is an error without the value")
     func undecodable() async throws {
         let fixture = try await Fixture()
         let store = try await SecureKeyValueStore.open(path: fixture.path, vault: fixture.vault, keyName: "k")
@@ -100,7 +100,7 @@ struct SecureStorageTests {
         }
     }
 
-    @Test("A database that cannot be opened leaves no key behind, unless another connection has it")
+    @Test("A database that cannot be opened leaves no key unless another connection uses it")
     func failedOpening() async throws {
         let fixture = try await Fixture()
         let key = EncryptionKey.generate()
@@ -120,7 +120,7 @@ struct SecureStorageTests {
         try EncryptedDatabase.lock(at: fixture.path)
     }
 
-    @Test("A lock of another connection passes: the failure is transient")
+    @Test("A lock of another connection is a transient failure")
     func busy() {
         #expect(SecureStorageError(EncryptedDatabaseError.busy(path: "p")).failureKind == .transient)
         for (code, kind) in [(5, FailureKind.transient), (6, .transient), (517, .transient), (10, .device)] {
@@ -144,7 +144,7 @@ struct SecureStorageTests {
         }
     }
 
-    @Test("The key is changed without rewriting the file, and no value is in it in plain")
+    @Test("The key is changed without rewriting the file, which contains no plain values")
     func rekey() async throws {
         let fixture = try await Fixture()
         let (first, second) = (EncryptionKey.generate(), EncryptionKey.generate())

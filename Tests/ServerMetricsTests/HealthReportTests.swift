@@ -17,7 +17,7 @@ struct HealthReportTests {
         #expect(health.isStopping && health.hasStarted)
     }
 
-    @Test("one failing check makes a server unready; the finding names the type of the error alone")
+    @Test("one failing check makes a server unready, and the finding contains only the error type")
     func failure() async {
         let health = HealthReport(checks: [.init("good") {}, .init("bad") { throw Broken() }])
         health.finishStart()
@@ -27,7 +27,7 @@ struct HealthReportTests {
         #expect(findings.map(\.outcome) == [.passed, .failed(errorType: "Broken")])
     }
 
-    @Test("a check that never ends fails at its limit, and is not started again while it runs")
+    @Test("a check that never ends fails at its limit and is not started again while it runs")
     func endless() async {
         let starts = Atomic<Int>(0)
         let health = HealthReport(
@@ -50,7 +50,7 @@ struct HealthReportTests {
         #expect(starts.load(ordering: .relaxed) == 1)
     }
 
-    @Test("a finding is given again up to its age, and many callers share one check")
+    @Test("a finding is reused up to its age, and many callers share one check")
     func age() async throws {
         let runs = Atomic<Int>(0)
         let check = HealthReport.Check("data") {

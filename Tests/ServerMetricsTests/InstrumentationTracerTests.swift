@@ -20,7 +20,7 @@ struct InstrumentationTracerTests {
 
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    @Test("continues the trace of a request and passes it on with the id of the span")
+    @Test("continues the trace of a request and forwards it with the span id")
     func propagation() throws {
         let finished = Finished()
         let tracer = InstrumentationTracer(receive: finished.add)
@@ -40,7 +40,7 @@ struct InstrumentationTracerTests {
     }
 
     @Test(
-        "a malformed parent begins a new trace without the state of the old one",
+        "a malformed parent starts a new trace without the old state",
         arguments: ["", "00-0-0-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"])
     func malformedParents(_ text: String) {
         let tracer = InstrumentationTracer(receive: { _ in })
@@ -52,7 +52,7 @@ struct InstrumentationTracerTests {
         #expect(sent["traceparent"] != nil && sent["tracestate"] == nil)
     }
 
-    @Test("a tracestate beyond 512 bytes is left out, and the trace goes on")
+    @Test("a tracestate beyond 512 bytes is dropped, and the trace continues")
     func longState() {
         let tracer = InstrumentationTracer(receive: { _ in })
         var context = ServiceContext.topLevel
@@ -62,7 +62,7 @@ struct InstrumentationTracerTests {
         #expect(context.traceContext != nil && context.traceState == nil)
     }
 
-    @Test("a trace that its creator does not record is passed on and not recorded")
+    @Test("an unsampled trace is forwarded and not recorded")
     func unsampled() {
         let finished = Finished()
         let tracer = InstrumentationTracer(receive: finished.add)
@@ -78,7 +78,7 @@ struct InstrumentationTracerTests {
         #expect(finished.all.map(\.name) == ["c"])
     }
 
-    @Test("spans within spans are their children, and share TraceContext.current of the task")
+    @Test("nested spans are children and share TraceContext.current of the task")
     func children() throws {
         let finished = Finished()
         let tracer = InstrumentationTracer(receive: finished.add)
@@ -91,7 +91,7 @@ struct InstrumentationTracerTests {
         #expect(inner.trace.traceID == action.traceID)
     }
 
-    @Test("a span ends once, keeps at most 128 events and links, and tells the type of an error alone")
+    @Test("a span ends once, keeps at most 128 events and links, and records only the error type")
     func limits() throws {
         struct Secretive: Error { var text = "hunter2" }
         let finished = Finished()

@@ -112,7 +112,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("No secret leaves the process: neither in names, values, events, links nor the status")
+    @Test("No secret leaves the process in names, values, events, links or status")
     func secrets() async throws {
         try await Collector.run { collector in
             let exporter = try exporter(collector, options { $0.resource["db.password"] = "hunter2" })
@@ -133,7 +133,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("A full batch is sent at once, a batch has a limit, and all spans arrive")
+    @Test("A full batch is sent at once, batches are limited, and all spans arrive")
     func batches() async throws {
         try await Collector.run { collector in
             let exporter = try exporter(collector, options { $0.batchSize = 10 })
@@ -181,7 +181,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("Spans that a collector rejects of a batch are counted")
+    @Test("Rejected spans of a batch are counted")
     func partialSuccess() async throws {
         let text = #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#
         try await Collector.run(answer: { _ in (200, nil, text) }) { collector in
@@ -192,7 +192,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("A collector that stays busy costs its batch, and the metrics tell it")
+    @Test("If a collector stays busy, the batch is dropped and counted")
     func unreachable() async throws {
         try await Collector.run(answer: { _ in (503, nil, "") }) { collector in
             let metrics = PrometheusMetrics()
@@ -206,7 +206,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("The queue is bounded: further spans are dropped and counted, and no caller waits")
+    @Test("The queue is limited: further spans are dropped and counted, and no caller waits")
     func boundedQueue() async throws {
         try await Collector.run { collector in
             let exporter = try OTLPExporter(
@@ -221,7 +221,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("The shutdown ends within its limit although the collector never answers")
+    @Test("The shutdown ends within its limit even without a response of the collector")
     func shutdownLimit() async throws {
         try await Collector.run(answer: { _ in nil }) { collector in
             let exporter = try exporter(collector, options())
@@ -233,7 +233,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("A request that takes too long is given up and repeated")
+    @Test("A slow request is cancelled and repeated")
     func requestLimit() async throws {
         try await Collector.run(answer: { $0 == 0 ? nil : (200, nil, "{}") }) { collector in
             let exporter = try exporter(collector, options { $0.requestLimit = .milliseconds(300) })
@@ -275,7 +275,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test("Header fields, which may be credentials, are not sent unencrypted to another machine, and not described")
+    @Test("Header fields are not sent unencrypted to another machine and are not printed")
     func plainHTTP() throws {
         var options = OTLPOptions()
         options.fields[.authorization] = "Bearer hunter2"

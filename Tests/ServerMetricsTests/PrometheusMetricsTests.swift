@@ -9,7 +9,7 @@ struct PrometheusMetricsTests {
         try ExpositionText(metrics.text).value(name, labels)
     }
 
-    @Test("8 tasks that count 100,000 times each lose nothing, while others read")
+    @Test("8 tasks that count 100,000 times each lose nothing during reads")
     func exactCounts() async throws {
         let metrics = PrometheusMetrics()
         let (tasks, times) = (8, 100_000)
@@ -47,7 +47,7 @@ struct PrometheusMetricsTests {
         #expect(try value(metrics, "recorder_bucket", ["le": "+Inf"]) == total)
     }
 
-    @Test("beyond the limit of time series further ones are counted and not kept, and the known ones go on")
+    @Test("further time series beyond the limit are counted and dropped, and known ones continue")
     func seriesLimit() throws {
         let metrics = PrometheusMetrics(options: .init(seriesLimit: 10))
         for number in 0..<100 {
@@ -61,7 +61,7 @@ struct PrometheusMetricsTests {
         #expect(read.value(PrometheusMetrics.droppedName, ["reason": "series_limit"]) == 90)
     }
 
-    @Test("two kinds of metric cannot share the name of a line")
+    @Test("two kinds of metrics cannot share a name")
     func conflicts() throws {
         let metrics = PrometheusMetrics()
         Recorder(label: "a", factory: metrics).record(1)
@@ -74,7 +74,7 @@ struct PrometheusMetricsTests {
         #expect(read.value("a_count") == 1 && read.value("b_sum") == 3 && read.value("b_count") == nil)
     }
 
-    @Test("a destroyed time series leaves the text, and its name and place are free")
+    @Test("a destroyed time series disappears, and its name can be used again")
     func destroy() throws {
         let metrics = PrometheusMetrics(options: .init(seriesLimit: 1))
         let counter = Counter(label: "a", factory: metrics)
@@ -88,7 +88,7 @@ struct PrometheusMetricsTests {
         #expect(try value(metrics, "a_total_seconds_count") == 1)
     }
 
-    @Test("counts that fall, are not finite or begin again")
+    @Test("decreasing, non-finite and restarted counters are handled")
     func counts() throws {
         let metrics = PrometheusMetrics()
         let counter = Counter(label: "a", factory: metrics)
@@ -105,7 +105,7 @@ struct PrometheusMetricsTests {
         #expect(metrics.text.contains("a_total 9223372036854775807\n"))
     }
 
-    @Test("a label that is written in two ways is one time series")
+    @Test("labels with equivalent spellings are one time series")
     func oneSeries() throws {
         let metrics = PrometheusMetrics()
         Counter(label: "a.b", dimensions: [("x", "1"), ("y", "2")], factory: metrics).increment()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The text exposition format 0.0.4")
 struct PrometheusTextTests {
-    @Test("has a HELP and a TYPE line before the samples, sorted by name and label")
+    @Test("each metric has HELP and TYPE before its samples, sorted by name and label")
     func order() throws {
         let metrics = PrometheusMetrics()
         for kind in ["b", "a"] {
@@ -31,7 +31,7 @@ struct PrometheusTextTests {
     }
 
     @Test(
-        "escapes every value so that the strict reader returns it",
+        "values are escaped so that a strict reader returns them",
         arguments: [
             #"a"b"#, #"a\b"#, "a\nb", "\\n", "{a=\"1\"} 2", "a,b=c", "é 漢字 🏔", "\r", " ", "#", "\u{0}", "\u{2028}",
             "e\u{301}\"",
@@ -47,7 +47,7 @@ struct PrometheusTextTests {
     }
 
     @Test(
-        "writes the names of OpenTelemetry as names of Prometheus",
+        "OpenTelemetry names become Prometheus names",
         arguments: [
             ("http.server.active_requests", "http_server_active_requests"), ("9lives", "_9lives"), ("", "_"),
             ("größe", "gr__e"), ("a:b", "a:b"), ("a b\n# TYPE x", "a_b___TYPE_x"), ("_total", "_total"),
@@ -71,7 +71,7 @@ struct PrometheusTextTests {
         }
     }
 
-    @Test("labels have valid names, and one name stands once")
+    @Test("labels have valid and unique names")
     func labels() throws {
         let metrics = PrometheusMetrics()
         Counter(
@@ -88,7 +88,7 @@ struct PrometheusTextTests {
         #expect(try ExpositionText(metrics.text).value("e_total") == 2)
     }
 
-    @Test("a value that is longer than 256 characters is cut off")
+    @Test("a value longer than 256 characters is cut")
     func longValues() throws {
         let metrics = PrometheusMetrics()
         Counter(label: "a", dimensions: [("b", String(repeating: "x", count: 1000))], factory: metrics).increment()
@@ -96,7 +96,7 @@ struct PrometheusTextTests {
             try ExpositionText(metrics.text).value("a_total", ["b": String(repeating: "x", count: 256)]) == 1)
     }
 
-    @Test("the buckets of a histogram are cumulative and end with +Inf, which is the count")
+    @Test("the buckets of a histogram are cumulative, and +Inf equals the count")
     func histogram() throws {
         let metrics = PrometheusMetrics(
             options: .init(descriptions: [
@@ -131,7 +131,7 @@ struct PrometheusTextTests {
         #expect(read.value(name + "_sum", ["http_request_method": "GET"]) == 0.03)
     }
 
-    @Test("numbers that are not finite have the forms of the format")
+    @Test("non-finite numbers are written in the forms of the format")
     func numbers() throws {
         let metrics = PrometheusMetrics()
         let values: [(String, Double)] = [

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The state of the mobile server in SQLite")
 struct SQLiteStateTests {
-    @Test("Every promise holds in memory", arguments: ServerStateConformance.cases)
+    @Test(
+        "Every promise holds in memory", arguments: ServerStateConformance.cases + ServerStateConformance.deviceServices
+    )
     func memory(conformanceCase: ServerStateConformance.Case) async throws {
         try await conformanceCase.run { clock in
             let state = try SQLiteServerState.inMemory { clock.now }
@@ -16,7 +18,9 @@ struct SQLiteStateTests {
         }
     }
 
-    @Test("Every promise holds in encrypted files", arguments: ServerStateConformance.cases)
+    @Test(
+        "Every promise holds in encrypted files",
+        arguments: ServerStateConformance.cases + ServerStateConformance.deviceServices)
     func files(conformanceCase: ServerStateConformance.Case) async throws {
         let folder = try TestFolder()
         try await conformanceCase.run { clock in

@@ -19,7 +19,7 @@ struct StateFileTests {
     func dryRun() async throws {
         let folder = try TestFolder()
         let state = try SQLiteServerState.open(folder: folder.path, keys: keys)
-        #expect(try await state.migrate(dryRun: true).steps == ["first tables"])
+        #expect(try await state.migrate(dryRun: true).steps == ["first tables", "device services"])
         #expect(try await state.migrate(dryRun: false).from == 0)
         #expect(try await state.migrate(dryRun: false).steps == [])
         await state.close()
@@ -49,7 +49,7 @@ struct StateFileTests {
         }
     }
 
-    @Test("An older state.db that is put back alone begins a new incarnation (point 3)")
+    @Test("Restoring an older state.db alone starts a new incarnation (point 3)")
     func putBack() async throws {
         let folder = try TestFolder()
         var state = try await open(folder)
@@ -71,7 +71,7 @@ struct StateFileTests {
         await state.close()
     }
 
-    @Test("A copy holds what was committed, and opens with the same keys (point 39)")
+    @Test("A copy contains the committed state and opens with the same keys (point 39)")
     func copies() async throws {
         let folder = try TestFolder()
         let state = try await open(folder)
@@ -84,7 +84,7 @@ struct StateFileTests {
         await copy.close()
     }
 
-    @Test("A sealed value that is moved to another row does not open (point 39)")
+    @Test("A sealed value in another row does not open (point 39)")
     func moved() async throws {
         let state = try SQLiteServerState.inMemory()
         _ = try await state.migrate(dryRun: false)
@@ -99,7 +99,7 @@ struct StateFileTests {
         await state.close()
     }
 
-    @Test("An audit entry that is changed or removed in the database is found (point 24)")
+    @Test("A changed or removed audit entry is found (point 24)")
     func audit() async throws {
         for sql in [
             "update audit set target = 'other' where number = 2", "delete from audit where number = 2",
@@ -120,7 +120,7 @@ struct StateFileTests {
         }
     }
 
-    @Test("A kill between the two files of a migration or an incarnation is repaired at the next start")
+    @Test("A kill between the two files of a migration or incarnation is repaired at the next start")
     func halfDone() async throws {
         let folder = try TestFolder()
         var state = try await open(folder)

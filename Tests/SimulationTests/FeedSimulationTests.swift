@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-@Suite("A feed, its nodes and its devices, with everything failing")
+@Suite("A feed, its nodes and its devices with failures everywhere")
 struct FeedSimulationTests {
     private typealias Rules = FeedSimulation.Rules
     private typealias Faults = FeedSimulation.Faults
@@ -29,13 +29,13 @@ struct FeedSimulationTests {
         }
     }
 
-    @Test("The tag of the witness alone decides about lost commits (review, 3)")
+    @Test("Only the witness tag decides about lost commits (review, 3)")
     func tagsDecide() {
         let rules = Self.older.union(.tags).subtracting(.forks)
         #expect(broken(rules, [.failovers, .restores, .doubleFailovers, .pruning], seeds: 300) == 0)
     }
 
-    @Test("The older rule holds for a plain failover (review, D)")
+    @Test("The older rule works for a plain failover (review, D)")
     func olderRuleHolds() {
         #expect(broken(Self.older, [.failovers, .pruning], seeds: 300) == 0)
     }
@@ -79,7 +79,7 @@ struct FeedSimulationTests {
             rules: .all.subtracting(.namedClaims), faults: [.restores, .slowNodes]),
     ]
 
-    @Test("The fault that a rule prevents is found without the rule", arguments: needs)
+    @Test("Without a rule, the fault that it prevents is found", arguments: needs)
     func findsFaults(need: Need) {
         #expect(broken(need.rules, need.faults, seeds: need.seeds) > 0)
         #expect(broken(.all, need.faults, seeds: 100) == 0)

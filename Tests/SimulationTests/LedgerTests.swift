@@ -2,7 +2,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite("The outcome of a change, as the simulation judges it")
+@Suite("The simulation's verdict on a change")
 struct LedgerTests {
     private let ledger = Ledger()
 
@@ -37,7 +37,7 @@ struct LedgerTests {
             hasChangeSets: hasChangeSets)
     }
 
-    @Test("One that did not act is lost, one that did is not, and one that acted twice is named")
+    @Test("A missing effect is lost, and a doubled effect is reported")
     func plain() {
         change("a")
         #expect(problems(history()) == ["a of client 1, test, is lost"])
@@ -70,7 +70,7 @@ struct LedgerTests {
         #expect(problems(twice) == [])
     }
 
-    @Test("A creation may act again if others deleted its entity and repeats are recognised by a value alone")
+    @Test("A creation may act again if others deleted its entity and repeats are recognised only by value")
     func foundByValue() {
         change("a", born: "a")
         var twice = history(["a": [:], Ledger.deletion(of: "a"): [:]])
@@ -84,7 +84,7 @@ struct LedgerTests {
         #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
     }
 
-    @Test("A change replaces only a version that its user saw, made before or was shown")
+    @Test("A change replaces only a version that its user has seen or made")
     func unseen() {
         change("a", madeOf: "seen")
         change("b", madeOf: "a")
@@ -112,7 +112,7 @@ struct LedgerTests {
         #expect(problems(whereTheyFind: "theirs", "a") == [])
     }
 
-    @Test("A version that another client of the same entity saw does not count")
+    @Test("A version that another client of the same user saw does not count")
     func unseenByOne() {
         change("a", madeOf: "seen")
         change("b", of: 2, madeOf: "theirs")
@@ -140,7 +140,7 @@ struct LedgerTests {
         #expect(problems(history(mark, over: "unseen")) == [])
     }
 
-    @Test("A creation is in doubt only if an answer failed to come and the service cannot tell")
+    @Test("A creation has an unknown outcome only after a lost response at a forgetful service")
     func doubts() {
         change("a", born: "a")
         let acted = history(["a": [:]])
@@ -158,7 +158,7 @@ struct LedgerTests {
         #expect(problems(acted, recognisesRepeats: false) == [needless + "and what it made could be found"])
     }
 
-    @Test("A change that does no harm twice is in doubt only after the service has forgotten it")
+    @Test("A harmless change has an unknown outcome only after the service forgot it")
     func harmless() {
         change("a")
         ledger.note("a", of: 1) {
@@ -172,7 +172,7 @@ struct LedgerTests {
         #expect(problems(acted) == [])
     }
 
-    @Test("One that was archived is accounted for only while the last that happened to it is that it was discarded")
+    @Test("An archived change is accounted for only if it was discarded last")
     func archived() {
         change("a")
         ledger.note("a", of: 1) { $0.wasArchivedAsRefused = true }
@@ -185,7 +185,7 @@ struct LedgerTests {
         #expect(problems(refused) == ["a of client 1, test, is lost"])
     }
 
-    @Test("An archived refusal was a refusal of the service, or a change by others came first")
+    @Test("An archived refusal needs a refusal by the service or an earlier change by others")
     func refused() {
         change("a")
         ledger.note("a", of: 1) {
@@ -200,7 +200,7 @@ struct LedgerTests {
         #expect(problems(history(["theirs": [:]])) == [])
     }
 
-    @Test("A folded change is accounted for if a later one of its entity acted with its values")
+    @Test("A folded change is accounted for if a later change of its entity acted with its values")
     func folded() {
         change("a", setting: ["Title": "A"], mayBeFolded: true)
         change("other", born: "born elsewhere", setting: ["Title": "A"], mayBeFolded: true)
@@ -223,7 +223,7 @@ struct LedgerTests {
         #expect(problems(yielding) == [])
     }
 
-    @Test("One that is sent by itself, or taken up by none, is not accounted for by a later one")
+    @Test("A change that was sent separately is not accounted for by a later one")
     func takenUp() {
         change("a", setting: ["Amount": "4"])
         change("b", setting: ["Amount": "5"])
@@ -236,7 +236,7 @@ struct LedgerTests {
         #expect(problems(history()) == [])
     }
 
-    @Test("A creation that was deleted before it was sent needs no report, nor do changes that refer to it")
+    @Test("A creation deleted before sending needs no report, nor do changes that refer to it")
     func neverWas() {
         change("a", born: "a")
         ledger.begin(
@@ -254,7 +254,7 @@ struct LedgerTests {
     }
 }
 
-@Suite("The outcome of a change set, as the simulation judges it")
+@Suite("The simulation's verdict on a change set")
 struct LedgerOfSetsTests {
     private let ledger = Ledger()
 
@@ -299,7 +299,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1", hasChangeSets: false) == [])
     }
 
-    @Test("The same holds for requests that were sent together, from any transactions")
+    @Test("All requests that were sent together acted or none")
     func sent() {
         change("a1", born: "a")
         change("b1", born: "b")
@@ -308,7 +308,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1", "b1", sentTogether: [["a1", "b1"]]) == [])
     }
 
-    @Test("One need not act that was given up while another was kept, or that a later one took up")
+    @Test("A discarded change need not act, nor one that a later change includes")
     func apart() {
         change("a1", born: "a", in: 1)
         change("b1", born: "b", in: 1)
@@ -321,7 +321,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1") == [])
     }
 
-    @Test("A deletion tells nothing if others may have made it, or it was made another time")
+    @Test("A deletion proves nothing if others may have made it")
     func deletions() {
         let deletion = Ledger.deletion(of: "b")
         change("a1", born: "a", in: 1)
@@ -332,7 +332,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: deletion) == [])
     }
 
-    @Test("One that was refused or in doubt for another one of its change set is so with reason")
+    @Test("A refusal or unknown outcome because of another change in the set is justified")
     func mates() {
         change("a1", born: "a")
         change("b1", born: "b")
@@ -362,7 +362,7 @@ struct LedgerOfSetsTests {
 
 @Suite("A client's clock in the simulation")
 struct ClientClockTests {
-    @Test("jumps for a process that holds it already")
+    @Test("jumps for a running process")
     func jumps() {
         let time = VirtualTime()
         let clock = ClientClock(time)

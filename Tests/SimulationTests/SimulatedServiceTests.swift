@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The records of a simulated service about its run")
 struct SimulatedServiceTests {
-    @Test("A deletion that acted, and comes again when the service has forgotten it, is known to have been forgotten")
+    @Test("A repeated deletion that the service forgot is recognised as forgotten")
     func forgottenDeletion() async throws {
         let path = NSTemporaryDirectory() + "\(UUID()).db"
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }

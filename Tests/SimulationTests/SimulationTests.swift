@@ -14,21 +14,21 @@ private actor Runs {
     }
 }
 
-@Suite("A service and its clients, with everything failing")
+@Suite("A service and its clients with failures everywhere")
 struct SimulationTests {
     /// Some runs of each kind, with everything that can be drawn except 50 clients, because unoptimised code
     /// takes seconds for each. `scripts/simulate.sh` runs any number of seeds; continuous integration runs
     /// those of ``seedsOfIntegration()``.
     private static let seeds: [UInt64] = [0, 2, 4, 5, 6, 7, 11, 12, 16, 17, 23, 29]
 
-    @Test("Nothing is lost, nothing acts twice, and in the end all see the same", arguments: seeds)
+    @Test("Nothing is lost or doubled, and in the end all clients see the same rows", arguments: seeds)
     func promises(seed: UInt64) async throws {
         let outcome = try await Runs.all.outcome(of: seed)
         #expect(outcome.violations == [], "again: make simulate SEEDS=1 FIRST_SEED=\(seed)")
         #expect(outcome.changes > 4)
     }
 
-    @Test("The runs of these tests have everything that is drawn, and lack it, with either kind of service")
+    @Test("The test runs contain every random feature, with both kinds of service")
     func everything() {
         let runs = Self.seeds.map { Simulation(seed: $0) }
         for isRepeatable in [true, false] {
@@ -49,7 +49,7 @@ struct SimulationTests {
         #expect(Set(runs.map(\.clients)) == [2, 3, 4, 5])
     }
 
-    @Test("A double effect is found: at a service that falsely claims to recognise repeats")
+    @Test("A doubled effect is found at a service with a false promise of repeatable requests")
     func finds() async throws {
         var isFound = false
         for seed in stride(from: UInt64(1), to: 41, by: 2) where !isFound {
@@ -59,7 +59,7 @@ struct SimulationTests {
         #expect(isFound)
     }
 
-    @Test("An overwritten unseen version is found: at a service that heeds none of its ETags")
+    @Test("An overwritten unseen version is found at a service that ignores ETags")
     func findsOverwriting() async throws {
         var isFound = false
         for seed: UInt64 in 0..<20 where !isFound && Simulation(seed: seed).ability.hasETags {
@@ -69,7 +69,7 @@ struct SimulationTests {
         #expect(isFound)
     }
 
-    @Test("A lost change is found: at clients that each lose a change after they have reported it")
+    @Test("A lost change is found at clients that lose a change after reporting it")
     func findsLosses() async throws {
         var (lost, found) = (0, 0)
         for seed: UInt64 in [1, 2, 4, 7, 9] {
@@ -84,7 +84,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "A partial change set is found: at services that keep changes of a refused set")
+        "A partial change set is found at services that keep parts of a refused set")
     func findsParts() async throws {
         var isFound = false
         for seed: UInt64 in 0..<20 where !isFound && Simulation(seed: seed).ability.hasChangeSets {
@@ -94,7 +94,7 @@ struct SimulationTests {
         #expect(isFound)
     }
 
-    @Test("Wires, disks and clients failed, changes were made together and in doubt, and new metadata were taken up")
+    @Test("The runs contain failures of network, disk and clients, unknown outcomes and new metadata")
     func metadata() async throws {
         var (faults, crashes, migrations, diskFaults, doubts) = ([0, 0], [0, 0], [0, 0], 0, 0)
         var together = [0, 0]
@@ -131,7 +131,7 @@ struct SimulationTests {
         return first..<first + count
     }
 
-    @Test("In the seeds of CI, all capabilities of services meet, and 50 clients meet either kind")
+    @Test("The seeds of CI combine all service capabilities, with 50 clients for each kind")
     func meetings() throws {
         let runs = try Self.seedsOfIntegration().map { Simulation(seed: $0) }
         let abilities = runs.map(\.ability)
@@ -156,7 +156,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "Copied, restored and snapshotted stores create nothing twice at services of either kind, also through a proxy that strips fields"
+        "Copied, restored and snapshotted stores create nothing twice, also behind a proxy that removes fields"
     )
     func copies() async throws {
         var (restores, copies) = (0, 0)
@@ -172,7 +172,8 @@ struct SimulationTests {
         #expect(restores > 5 && copies > 2 && met.count == 3, "\(restores) restores, \(copies) copies at \(met)")
     }
 
-    @Test("Rule 33: the same seed gives the same trace, and another seed another", arguments: [3, 4, 7] as [UInt64])
+    @Test(
+        "Rule 33: the same seed repeats a trace, and another seed gives another one", arguments: [3, 4, 7] as [UInt64])
     func repeats(seed: UInt64) async throws {
         let first = try await Simulation(seed: seed, keepsLines: true).run().trace
         let second = try await Simulation(seed: seed, keepsLines: true).run().trace

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-@Suite("An encrypted log that somebody has altered")
+@Suite("An altered encrypted log")
 struct AlteredLogTests {
     /// A cipher for tests that detects data that it has not sealed.
     private static let sealing = LogSealing(
@@ -39,7 +39,7 @@ struct AlteredLogTests {
         case swapped, droppedFirst, droppedInside, droppedLast, doubled, doubledAtEnd, movedToOtherFile, emptied
     }
 
-    @Test("Lines that are swapped, dropped, doubled or moved are noticed in each file", arguments: Alteration.allCases)
+    @Test("Swapped, dropped, doubled and moved lines are detected in each file", arguments: Alteration.allCases)
     func altered(_ alteration: Alteration) throws {
         for file in 0..<3 {
             let folder = LogFolder()
@@ -65,7 +65,7 @@ struct AlteredLogTests {
         }
     }
 
-    @Test("A file that is gone from between others, or from the end, is noticed")
+    @Test("A missing file is detected in the middle and at the end")
     func files() throws {
         for file in [1, 2] {
             let folder = LogFolder()
@@ -76,7 +76,7 @@ struct AlteredLogTests {
     }
 
     @Test(
-        "The log's own operations are no alteration: dropping the oldest, removing by level, clearing, and a cut line")
+        "The log's own operations are no alteration: dropping, removing by level, clearing and a cut line")
     func own() throws {
         let folder = LogFolder()
         let log = try log(folder)
@@ -102,7 +102,7 @@ struct AlteredLogTests {
         #expect(try other.read().breaks == 0)
     }
 
-    @Test("Entries of an earlier version are read, go on with new ones, and are noticed where they stand behind those")
+    @Test("Entries of an earlier version are read and continued, and misplaced ones are detected")
     func earlier() throws {
         func line(_ number: Int) throws -> Substring {
             let encoded = Array(try JSONEncoder().encode(record("old \(number)", .error)))

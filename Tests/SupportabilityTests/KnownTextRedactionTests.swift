@@ -3,13 +3,13 @@ import Testing
 
 @testable import Supportability
 
-@Suite("A redaction that lets known text through")
+@Suite("A redaction that keeps known text")
 struct KnownTextRedactionTests {
     private let redaction = KnownTextRedaction(
         messages: ["begins"],
         fields: ["status": KnownTextRedaction.isNumber, "code": KnownTextRedaction.isName])
 
-    @Test("keeps messages word for word, and metadata of known names and forms")
+    @Test("keeps messages unchanged, and metadata of known names and forms")
     func known() {
         var entry = record("begins", tag: "outpost.query", correlation: "3f2a-1")
         entry.metadata = ["status": "404", "code": "service.not-found"]
@@ -17,14 +17,14 @@ struct KnownTextRedactionTests {
     }
 
     @Test(
-        "keeps no other message",
+        "removes other messages",
         arguments: ["begins SECRET", "Passwort: SECRET", "SECRET", "Customers('SECRET')", "the password is SECRET"])
     func unknown(message: String) {
         let entry = redaction.redacted(record(message))
         #expect(entry.message == SecretRedaction.mark)
     }
 
-    @Test("keeps no other metadata, and no tag or correlation id that may be anything")
+    @Test("removes other metadata, and tags or correlation ids of any form")
     func metadata() {
         var entry = record("begins", tag: "tag of SECRET", correlation: "id SECRET")
         entry.metadata = [

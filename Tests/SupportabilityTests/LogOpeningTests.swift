@@ -23,7 +23,7 @@ struct LogOpeningTests {
         try file.close()
     }
 
-    @Test("Only the newest file is read: the entries of the others were counted when they were closed")
+    @Test("Only the newest file is read, and closed files have stored counts")
     func newestAlone() throws {
         let folder = LogFolder()
         try fill(folder)
@@ -36,7 +36,7 @@ struct LogOpeningTests {
         #expect(folder.segments.count == 50)
     }
 
-    @Test("Files that an older version has counted for itself are read once")
+    @Test("Files of an older version are read once")
     func withoutCounts() throws {
         let folder = LogFolder()
         try fill(folder)
@@ -47,7 +47,7 @@ struct LogOpeningTests {
         #expect(try StoredLog(folder: folder.path, limits: limits).count == 1_000)
     }
 
-    @Test("A count that is damaged is not believed", arguments: [UInt8(0), 0xFF, 1])
+    @Test("A damaged count is ignored", arguments: [UInt8(0), 0xFF, 1])
     func damagedCounts(_ byte: UInt8) throws {
         let folder = LogFolder()
         try fill(folder)
@@ -58,7 +58,7 @@ struct LogOpeningTests {
         #expect(try log.count == 981)
     }
 
-    @Test("A file of another size than was counted is read")
+    @Test("A file with another size than its count is read")
     func otherSize() throws {
         let folder = LogFolder()
         try fill(folder)
@@ -68,7 +68,7 @@ struct LogOpeningTests {
         #expect(try StoredLog(folder: folder.path, limits: limits).count == 995)
     }
 
-    @Test("After a clean-up the files are counted anew, for other objects too")
+    @Test("After a clean-up, files are counted again, for other objects too")
     func afterCleanUp() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path, limits: limits)
@@ -81,7 +81,7 @@ struct LogOpeningTests {
         #expect(try StoredLog(folder: folder.path, limits: limits).count == 0)
     }
 
-    @Test("More files than there are counts for are counted all the same")
+    @Test("Files beyond the number of counts are counted as well")
     func manyFiles() throws {
         let folder = LogFolder()
         let limits = StoredLog.Limits(entries: 700, dropped: 1)

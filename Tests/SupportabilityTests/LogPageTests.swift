@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-@Suite("The log as a page")
+@Suite("The log as a web page")
 struct LogPageTests {
     private let header = LogHeader(
         systemVersion: "Linux 6", appName: "Shop <1>", appVersion: "2.1", hardwareVersion: "x86_64", timeZone: "UTC",
@@ -21,7 +21,7 @@ struct LogPageTests {
             metadata: ["status": "503"], location: nil, correlationID: "c1")
     }
 
-    @Test("Each entry is a row that can be picked, with all that the text has")
+    @Test("Each entry is a selectable row with the whole text")
     func rows() throws {
         let page = try page(.english, [record("refused"), record("waits", .debug)])
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("<tr data-level") }
@@ -38,7 +38,7 @@ struct LogPageTests {
         #expect(page.hasSuffix("</html>\n"))
     }
 
-    @Test("A message with any content is text and no part of the page")
+    @Test("A message with any content is shown as text")
     func hostile() throws {
         let message = "</td><script>alert(1)</script>\" onclick='x' & \u{202E}\u{0}"
         let page = try page(.english, [record(message)])
@@ -48,7 +48,7 @@ struct LogPageTests {
         #expect(page.contains("default-src 'none'") && !page.contains("http://") && !page.contains("https://"))
     }
 
-    @Test("Labels, levels and hints are there in eight languages", arguments: LogPageLanguage.allCases)
+    @Test("Labels, levels and hints exist in eight languages", arguments: LogPageLanguage.allCases)
     func languages(_ language: LogPageLanguage) throws {
         let texts = LogPageTexts(language)
         #expect(texts.levels.count == LogSeverity.allCases.count && Set(texts.levels).count == 8)
@@ -66,7 +66,7 @@ struct LogPageTests {
     }
 
     @Test(
-        "The first available language of the user is used",
+        "The first available user language is used",
         arguments: [
             (["de-AT"], LogPageLanguage.german), (["nl", "fr-CA"], .french), (["zh-TW"], .traditionalChinese),
             (["zh-Hant-HK"], .traditionalChinese), (["zh-CN", "ja"], .japanese), (["pt-BR"], .portuguese),

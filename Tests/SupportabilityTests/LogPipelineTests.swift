@@ -29,7 +29,7 @@ private struct Upper: LogRedaction {
     }
 }
 
-@Suite("The way of a log record")
+@Suite("The pipeline of a log record")
 struct LogPipelineTests {
     private let memory = MemoryLogSink()
 
@@ -37,7 +37,7 @@ struct LogPipelineTests {
         Logger(label: label) { pipeline.handler(label: $0) }
     }
 
-    @Test("There are eight levels with syslog's numbers, and graver compares as greater")
+    @Test("There are eight levels with the numbers of syslog, and more severe levels compare as greater")
     func levels() {
         #expect(LogSeverity.allCases.map(\.rawValue) == Array(0...7))
         #expect(LogSeverity.emergency > .alert)
@@ -48,7 +48,7 @@ struct LogPipelineTests {
     }
 
     @Test(
-        "Severity filters go by gravity",
+        "Severity filters select by severity",
         arguments: [
             (SeverityFilter.atLeast(.error), [0, 1, 2, 3]), (.graverThan(.error), [0, 1, 2]),
             (.exactly(.error), [3]), (.atMost(.error), [3, 4, 5, 6, 7]), (.lessGraveThan(.error), [4, 5, 6, 7]),
@@ -57,7 +57,7 @@ struct LogPipelineTests {
         #expect(LogSeverity.allCases.filter(filter.admits).map(\.rawValue) == numbers)
     }
 
-    @Test("Every level of swift-log arrives with its severity, and alert and emergency as well")
+    @Test("Every swift-log level has its severity, including alert and emergency")
     func mapping() {
         let log = logger(LogPipeline(threshold: .debug, sinks: [memory]))
         for level in Logger.Level.allCases { log.log(level: level, "\(level)") }
@@ -70,7 +70,7 @@ struct LogPipelineTests {
         #expect(memory.records().last?.metadata == ["a": "b"])
     }
 
-    @Test("The default threshold is error; a change is followed at once, and alerts pass every threshold")
+    @Test("The default threshold is error, a change applies at once, and alerts always pass")
     func threshold() {
         let pipeline = LogPipeline(sinks: [memory])
         let log = logger(pipeline)
@@ -86,7 +86,7 @@ struct LogPipelineTests {
         #expect(memory.records().map(\.message) == ["this", "this too", "always"])
     }
 
-    @Test("A logger with a level of its own keeps it")
+    @Test("A logger keeps its own level")
     func ownLevel() {
         var log = logger(LogPipeline(threshold: .error, sinks: [memory]))
         log.logLevel = .debug
@@ -94,7 +94,7 @@ struct LogPipelineTests {
         #expect(memory.records().map(\.message) == ["detail"])
     }
 
-    @Test("Nothing passes a pipeline that is switched off")
+    @Test("A disabled pipeline records nothing")
     func enabled() {
         let pipeline = LogPipeline(threshold: .debug, sinks: [memory])
         pipeline.isEnabled = false
@@ -104,7 +104,7 @@ struct LogPipelineTests {
         #expect(memory.records().map(\.message) == ["yes"])
     }
 
-    @Test("A record says where it was written, unless that is switched off or given")
+    @Test("A record has its source location unless disabled or given")
     func location() {
         let pipeline = LogPipeline(threshold: .debug, sinks: [memory])
         let log = logger(pipeline)
@@ -119,7 +119,7 @@ struct LogPipelineTests {
         #expect(locations[2] == nil)
     }
 
-    @Test("Metadata come from logger, task and call, nested ones with their path; the correlation id stands apart")
+    @Test("Metadata come from logger, task and call, and the correlation id is separate")
     func metadata() {
         let provider = Logger.MetadataProvider { ["correlation-id": "c-1", "task": "t"] }
         let pipeline = LogPipeline(threshold: .debug, sinks: [memory])
@@ -136,7 +136,7 @@ struct LogPipelineTests {
         #expect(record.tag == "x")
     }
 
-    @Test("A sink, a filter, a formatter and a redaction of an app's own take the place of ours")
+    @Test("An app can replace sink, filter, formatter and redaction")
     func foreign() {
         let sink = ForeignSink()
         let lines = Mutex<[String]>([])
@@ -173,7 +173,7 @@ struct LogPipelineTests {
         #expect(seen.records().count == 1)
     }
 
-    @Test("It works within a MultiplexLogHandler")
+    @Test("The pipeline works within a MultiplexLogHandler")
     func multiplex() {
         let other = MemoryLogSink()
         let one = LogPipeline(threshold: .debug, sinks: [memory])
@@ -184,7 +184,7 @@ struct LogPipelineTests {
         #expect(other.records().map(\.message) == ["both"])
     }
 
-    @Test("Entering, exiting, nested objects and durations are logged at the level of details")
+    @Test("Entries, exits, nested objects and durations are logged at detail level")
     func tracing() {
         struct Order { let id = 7, lines = [1, 2] }
         var log = logger(LogPipeline(threshold: .debug, sinks: [memory]))
@@ -205,7 +205,7 @@ struct LogPipelineTests {
         #expect(memory.records().count == 4)
     }
 
-    @Test("The memory sink keeps as many as it may, one under, at and one over its capacity", arguments: [2, 3, 4])
+    @Test("The memory sink keeps at most its capacity", arguments: [2, 3, 4])
     func ring(_ count: Int) {
         let sink = MemoryLogSink(capacity: 3)
         for number in 0..<count { sink.write(record("\(number)")) }
@@ -215,7 +215,7 @@ struct LogPipelineTests {
         #expect(sink.records().isEmpty)
     }
 
-    @Test("A message of the greatest size is kept whole; one byte more is cut between characters")
+    @Test("A message of the maximum size is kept, and a longer one is cut between characters")
     func cutting() {
         let limit = LogRecord.maximumMessageByteCount
         let pipeline = LogPipeline(threshold: .debug, sinks: [memory])
@@ -229,7 +229,7 @@ struct LogPipelineTests {
         #expect(memory.records()[3].message.hasSuffix("é…"))
     }
 
-    @Test("Each level has its priority in the system's log, and writing there does not fail")
+    @Test("Each level has its priority in the system log")
     func systemLog() {
         SystemLogSink(subsystem: "outpost.tests").write(record("100 % done %s"))
         #if !canImport(os)
@@ -237,7 +237,7 @@ struct LogPipelineTests {
         #endif
     }
 
-    @Test("The system's log has the metadata, the correlation id and the location of a record, on one line")
+    @Test("The system log has metadata, correlation id and location of a record on one line")
     func systemLogText() {
         var entry = record("done\nroot: forged", correlation: "c\n1")
         entry.metadata = ["status": "503", "host": "a\0b"]
@@ -247,7 +247,7 @@ struct LogPipelineTests {
         #expect(SystemLogSink.text(of: entry) == text + " Uploader.send(_:)(Uploader.swift:12)")
     }
 
-    @Test("A stopwatch gives whole milliseconds of a clock that nobody sets")
+    @Test("A stopwatch gives whole milliseconds of a monotonic clock")
     func stopwatch() {
         let clock = Mutex(ContinuousClock().now)
         var watch = Stopwatch(now: { clock.withLock { $0 } })

@@ -25,7 +25,7 @@ private enum Probe {
 
 @Suite("A log of several processes")
 struct LogProcessTests {
-    @Test("Processes that write at once lose nothing, keep their order, and are distinguished")
+    @Test("Concurrent processes lose nothing, keep their order and are distinguished")
     func together() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -46,7 +46,7 @@ struct LogProcessTests {
         }
     }
 
-    @Test("Writers that are killed leave a log that can be read and written, with all that they had written")
+    @Test("Killed writers leave a readable and writable log with all their entries")
     func killed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)

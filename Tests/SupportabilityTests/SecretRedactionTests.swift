@@ -63,7 +63,7 @@ struct SecretRedactionTests {
     }
 
     @Test(
-        "The content of a secret element of XML is removed up to its own end tag",
+        "A secret XML element is removed up to its own end tag",
         arguments: [
             ("<password><![CDATA[s3cret]]></password> a", "<password>‹redacted›</password> a"),
             ("<password><![CDATA[</password>s3cret]]></password> a", "<password>‹redacted›</password> a"),
@@ -118,7 +118,7 @@ struct SecretRedactionTests {
     }
 
     @Test(
-        "A redacted text stays as it is",
+        "Redacting a text twice changes nothing",
         arguments: [
             "password=a", "Authorization: Bearer b", "https://u:p@h/?a=b&c=d", "x?$filter=A eq 'b'", "--token t x",
             "{\"secret\": \"v\"}", "Basic abc", "<token>t</token>",
@@ -129,7 +129,7 @@ struct SecretRedactionTests {
         #expect(redaction.redacted(once) == once)
     }
 
-    @Test("Metadata go by their names, in any spelling, and a query that stands alone by its name")
+    @Test("Metadata are redacted by name in any spelling, and a single query by its name")
     func metadata() {
         var entry = record("m")
         entry.metadata = [
@@ -146,13 +146,13 @@ struct SecretRedactionTests {
         #expect(redacted["count"] == "3")
     }
 
-    @Test("An app adds names of its own")
+    @Test("An app adds its own names")
     func further() {
         let redaction = SecretRedaction(further: ["Customer-Name"])
         #expect(redaction.redacted("customerName=Ann; x=1") == "customerName=‹redacted›; x=1")
     }
 
-    @Test("The time grows with the length of the text, with any content")
+    @Test("Redaction takes time proportional to the text")
     func linear() {
         // Returns the CPU time of the thread, which other work on the machine does not affect.
         func now() -> Double {

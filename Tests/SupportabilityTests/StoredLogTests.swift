@@ -24,7 +24,7 @@ private func sealing(_ key: UInt8) -> LogSealing {
 
 @Suite("A stored log")
 struct StoredLogTests {
-    @Test("The rest of bytes that the system wrote in part is written, also after a signal")
+    @Test("After a partial write or a signal, the rest is written")
     func shortWrites() throws {
         var written: [UInt8] = []
         var results = [2, -1, 1, 4]
@@ -55,7 +55,7 @@ struct StoredLogTests {
         #expect(try file.read(from: 0, to: 9) == [1, 8, 9, 4])
     }
 
-    @Test("Entries come back as they were written, from another object too")
+    @Test("Entries are read back by another object")
     func roundTrip() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -70,7 +70,7 @@ struct StoredLogTests {
     }
 
     @Test(
-        "A file that no log has made is ignored, with any number",
+        "A foreign file with any number is ignored",
         arguments: ["18446744073709551615.log", "18446744073709551614.log", "7.log", "+0000000000000000007.log"])
     func strangeNumber(name: String) throws {
         let folder = LogFolder()
@@ -84,7 +84,7 @@ struct StoredLogTests {
         #expect(folder.files.contains(name))
     }
 
-    @Test("Entries are found by level, tag, time, process and correlation id, and by all of them at once")
+    @Test("Entries are found by level, tag, time, process and correlation id, and by all at once")
     func filters() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -121,7 +121,7 @@ struct StoredLogTests {
         #expect(folder.segments.count == 50)
     }
 
-    @Test("The bytes on disk stay under their limit, and the newest entries stay", arguments: [nil, UInt8(3)])
+    @Test("The bytes on disk are limited, and the newest entries stay", arguments: [nil, UInt8(3)])
     func byteLimit(_ key: UInt8?) throws {
         let folder = LogFolder()
         let limits = StoredLog.Limits(bytes: StoredLog.Limits.leastBytes)
@@ -147,7 +147,7 @@ struct StoredLogTests {
     }
 
     @Test(
-        "Limits that cannot be kept are refused", arguments: [(0, 0, 4 << 20), (1, 2, 4 << 20), (10, 2, (4 << 20) - 1)])
+        "Invalid limits are refused", arguments: [(0, 0, 4 << 20), (1, 2, 4 << 20), (10, 2, (4 << 20) - 1)])
     func badLimits(_ entries: Int, _ dropped: Int, _ bytes: Int) {
         #expect(throws: StoredLogError.self) {
             try StoredLog(
@@ -172,7 +172,7 @@ struct StoredLogTests {
         #expect(try log.read().records.map(\.message) == ["again"])
     }
 
-    @Test("A damaged entry, or one that a crash has cut, does not hide the others")
+    @Test("A damaged or truncated entry does not hide the others")
     func damaged() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -188,7 +188,7 @@ struct StoredLogTests {
         #expect(reading.unreadable == 2)
     }
 
-    @Test("Everything is its owner's alone")
+    @Test("Only the owner can read the files")
     func permissions() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -202,7 +202,7 @@ struct StoredLogTests {
         #expect(folder.files.count == 4)
     }
 
-    @Test("A folder that cannot be made or written is a typed error, and logging goes on without it")
+    @Test("A folder that cannot be used is a typed error, and logging continues without it")
     func unwritable() throws {
         let folder = LogFolder()
         try Data().write(to: URL(fileURLWithPath: folder.path))
@@ -218,7 +218,7 @@ struct StoredLogTests {
         #expect(log.lastFailure != nil)
     }
 
-    @Test("A folder that was removed while the log was open is made again")
+    @Test("A removed folder is created again")
     func removedFolder() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -249,7 +249,7 @@ struct StoredLogTests {
         }
     }
 
-    @Test("A log that is not encrypted is not mistaken for one, and nothing is wiped")
+    @Test("An unencrypted log is not opened as encrypted, and nothing is deleted")
     func notSealed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -260,7 +260,7 @@ struct StoredLogTests {
         #expect(try log.count == 1)
     }
 
-    @Test("A file of another version is not touched", arguments: ["{\"format\":2}", "rubbish", ""])
+    @Test("A file of another version is not changed", arguments: ["{\"format\":2}", "rubbish", ""])
     func otherVersion(_ content: String) throws {
         let folder = LogFolder()
         _ = try StoredLog(folder: folder.path)
@@ -307,7 +307,7 @@ struct StoredLogTests {
                 """)
     }
 
-    @Test("The export goes to a file of its owner's, replaced as a whole, in the format that is wanted")
+    @Test("The export goes to a private file, which is replaced as a whole, in the requested format")
     func export() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -322,7 +322,7 @@ struct StoredLogTests {
                 + #""time":"1970-01-01T00:16:40.000Z"}"# + "\n")
     }
 
-    @Test("An export is packed with gzip if that is wanted, and only its owner can read it")
+    @Test("An export can be compressed with gzip, and only its owner can read it")
     func packed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -345,7 +345,7 @@ struct StoredLogTests {
         #expect(throws: StoredLogError.self) { try log.export(to: "/proc/none/export.gz", isPacked: true) }
     }
 
-    @Test("An export goes through links to the file, and into pipes and devices, which stay unchanged")
+    @Test("An export follows links and writes into pipes and devices")
     func exportElsewhere() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -371,7 +371,7 @@ struct StoredLogTests {
         #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     }
 
-    @Test("Entries that a user picked are exported alone, with the header")
+    @Test("Selected entries are exported alone with the header")
     func picked() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -392,7 +392,7 @@ struct StoredLogTests {
         }
     }
 
-    @Test("Objects on one folder, each with its threads, lose nothing")
+    @Test("Several objects with threads on one folder lose nothing")
     func threads() async throws {
         let folder = LogFolder()
         let path = folder.path

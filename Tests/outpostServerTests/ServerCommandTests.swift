@@ -35,7 +35,7 @@ struct ServerCommandTests {
         }
     }
 
-    @Test("init makes a private folder, and refuses one with files")
+    @Test("init creates a private folder and refuses one with files")
     func initialise() async throws {
         let tool = try ServerTool()
         let made = try await tool.run("init", tool.data, "--json")
@@ -46,9 +46,13 @@ struct ServerCommandTests {
         #expect(again.code == 1 && again.errors.contains("not empty"))
         let checked = try await tool.run("check", "--data", tool.data)
         #expect(checked.code == 0, "\(checked.output)\(checked.errors)")
+        for command in ["migrate", "check", "run"] {
+            let database = try await tool.run(command, "--data", tool.data, "--database", "postgresql://db/outpost")
+            #expect(database.code == 2 && database.errors.contains("SQLite"), "\(command): \(database.errors)")
+        }
     }
 
-    @Test("check names every mistake with line and column, and ends with 2")
+    @Test("check reports every mistake with line and column, and exits with 2")
     func check() async throws {
         let tool = try ServerTool()
         let file = try tool.write("server:\n  lisen: x\nlimits:\n  upload: much\n", to: "s.yaml")
@@ -134,7 +138,7 @@ struct ServerCommandTests {
         #expect(listed.output.contains("shop"))
     }
 
-    @Test("rekey makes a new master key, and the server starts with it")
+    @Test("rekey creates a new master key, and the server starts with it")
     func rekey() async throws {
         let tool = try ServerTool()
         try await tool.withServer { _ in }

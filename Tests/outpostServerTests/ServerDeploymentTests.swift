@@ -81,6 +81,25 @@ struct ServerDeploymentTests {
         #expect(others.isEmpty, "\(others)")
     }
 
+    @Test("The installation contains the server, its manual pages and its completions")
+    func installation() async throws {
+        let tool = try ServerTool()
+        let outpost = ServerTool.executable.deletingLastPathComponent().appendingPathComponent("outpost").path
+        let installed = try await Self.run(
+            "env", "PREFIX=/opt/outpost", "DESTDIR=\(tool.path("stage"))", "TOOL=\(outpost)",
+            "SERVER=\(ServerTool.executable.path)", "SOURCE_DATE_EPOCH=86400",
+            ServerTool.root.appendingPathComponent("scripts/install.sh").path)
+        #expect(installed.status == 0, "\(installed.output)")
+        let target = tool.path("stage/opt/outpost")
+        #expect(FileManager.default.isExecutableFile(atPath: "\(target)/bin/outpost-server"))
+        for page in ["outpost-server", "outpost-server-run", "outpost-server-user-add"] {
+            let text = try String(contentsOfFile: "\(target)/share/man/man1/\(page).1", encoding: .utf8)
+            #expect(text.contains(".SH SYNOPSIS"), "\(page)")
+        }
+        let zsh = try String(contentsOfFile: "\(target)/share/zsh/site-functions/_outpost-server", encoding: .utf8)
+        #expect(zsh.hasPrefix("#compdef outpost-server"))
+    }
+
     @Test("The tool outpost does not link libpq")
     func libraries() async throws {
         let linked = try await Self.run(

@@ -4,7 +4,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("The changes of a clone, listed, compared and settled")
+@Suite("The changes of a clone: listed, compared and resolved")
 struct ChangesCommandTests {
     private struct Line: Decodable {
         var id: Int64
@@ -96,7 +96,7 @@ struct ChangesCommandTests {
         #expect(try await lines(tool, clone, "--held", "--key-file", key).count == 1)
     }
 
-    @Test("cancel takes single changes back by their numbers")
+    @Test("cancel undoes single changes by number")
     func cancel() async throws {
         let site = try Site()
         let tool = site.tool
@@ -149,7 +149,7 @@ struct ChangesCommandTests {
     }
 
     @Test(
-        "the former names of the commands work, and name the new one",
+        "the former command names work and name the new one",
         arguments: [
             (["errors"], "outpost changes", "--failed"), (["conflicts"], "outpost changes", "--conflicts"),
             (["doubts"], "outpost changes", "--doubts"), (["errors", "retry"], "outpost changes retry", ""),
@@ -168,7 +168,7 @@ struct ChangesCommandTests {
         #expect(!help.output.contains("\n  \(words[0]) "))
     }
 
-    @Test("retry sends no change in doubt again unless it is named")
+    @Test("retry sends a change with an unknown outcome only if it is named")
     func retryWithoutDoubts() async throws {
         let site = try Site()
         let tool = site.tool
@@ -190,7 +190,7 @@ struct ChangesCommandTests {
         }
     }
 
-    @Test("push tells both keys of a created entity, and the entity that a refused reference leads to")
+    @Test("push shows both keys of a created entity, and the target of a refused reference")
     func keysAndReferences() async throws {
         let site = try Site()
         let tool = site.tool

@@ -24,7 +24,7 @@ struct ClonesAtOnceTests {
         }
     }
 
-    @Test("A clone that waits for a passphrase does not damage one that was created meanwhile")
+    @Test("A clone that waits for a passphrase does not damage one created meanwhile")
     func overtaken() async throws {
         let site = try Site()
         let tool = site.tool
@@ -59,7 +59,7 @@ struct ClonesAtOnceTests {
         #expect(count.output == "200\n", "\(count.errors)")
     }
 
-    @Test("Of several clones at once, one succeeds and the others say so", arguments: 0..<4)
+    @Test("Of several concurrent clones, one succeeds and the others report it", arguments: 0..<4)
     func atOnce(round: Int) async throws {
         let site = try Site()
         let tool = site.tool

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Clones: listed, looked into and removed")
+@Suite("Clones: listed, inspected and removed")
 struct ClonesCommandTests {
     private struct Listed: Decodable {
         var directory: String
@@ -16,7 +16,7 @@ struct ClonesCommandTests {
         try JSONDecoder().decode([Listed].self, from: Data(try await tool.run("list", "--json").output.utf8))
     }
 
-    @Test("list shows each clone with its service, its changes and its key")
+    @Test("list shows each clone with its service, changes and key")
     func list() async throws {
         let site = try Site()
         let tool = site.tool
@@ -42,7 +42,7 @@ struct ClonesCommandTests {
         #expect(try await tool.run("hand-over", clone).output == "\(clone) is the clone of ada.\n")
     }
 
-    @Test("remove takes the clone and its key away, unless changes wait")
+    @Test("remove deletes the clone and its key unless changes are pending")
     func remove() async throws {
         let site = try Site()
         let tool = site.tool
@@ -64,7 +64,7 @@ struct ClonesCommandTests {
         #expect(try await tool.run("remove", clone).code == 1)
     }
 
-    @Test("remove keeps a key that opens a copy, and files that are not the clone's")
+    @Test("remove keeps a key that opens a copy, and foreign files")
     func removeBesideCopy() async throws {
         let site = try Site()
         let tool = site.tool
@@ -109,7 +109,7 @@ struct ClonesCommandTests {
         #expect(try await site.tool.run("remove", clone, "--discard").code == 0)
     }
 
-    @Test("metadata and an empty query tell what a clone has")
+    @Test("metadata and an empty query show the content of a clone")
     func contents() async throws {
         let site = try Site()
         let tool = site.tool
@@ -130,7 +130,7 @@ struct ClonesCommandTests {
         #expect(try await tool.run("query", clone, "", "--json").output.contains("\"value\""))
     }
 
-    @Test("a draft counts once it is activated")
+    @Test("a draft counts as a change once it is activated")
     func drafts() async throws {
         let site = try Site()
         let tool = site.tool
@@ -158,7 +158,7 @@ struct ClonesCommandTests {
         #expect(none.code == 2 && none.errors.contains("is no draft"), "\(none.errors)")
     }
 
-    @Test("hand-over --to-nobody removes the user and his rows")
+    @Test("hand-over --to-nobody removes the user and the rows")
     func removeUser() async throws {
         let site = try Site()
         let tool = site.tool

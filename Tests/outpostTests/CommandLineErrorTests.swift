@@ -59,7 +59,7 @@ struct CommandLineErrorTests {
         #expect(report.query == "Orders?$filter=Freight > 5" && report.position == 24, "\(report)")
     }
 
-    @Test("A word in the place of an argument is no misspelt command")
+    @Test("A word in an argument position is no misspelt command")
     func arguments() {
         #expect(Misuse.unknownCommand(["query", "qury"]) == nil)
         #expect(Misuse.unknownCommand(["--help"]) == nil)

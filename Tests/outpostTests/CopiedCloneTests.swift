@@ -71,7 +71,7 @@ struct CopiedCloneTests {
         }.start()
     }
 
-    @Test("A pull without the header fields and options of the clone uses those of the clone")
+    @Test("A pull without header fields and options uses those of the clone")
     func forgottenOptions() async throws {
         let site = try Site()
         let tool = site.tool
@@ -99,7 +99,7 @@ struct CopiedCloneTests {
     }
 
     @Test(
-        "Other header fields and options than those of the clone are refused, and nothing is removed",
+        "Different header fields and options are refused, and nothing is removed",
         arguments: [
             ["--header", "sap-client: 200"], ["--option", "area=south"], ["--option", "more=1"],
             ["--service-language", "fr"], ["--header", "X-Area: south"],
@@ -125,7 +125,7 @@ struct CopiedCloneTests {
         await server.stop()
     }
 
-    @Test("A secret header field is not kept in the clone, and a later command must repeat it")
+    @Test("A secret header field is not stored, and a later command must repeat it")
     func secrets() async throws {
         let site = try Site()
         let tool = site.tool

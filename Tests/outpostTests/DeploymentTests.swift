@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The files of the folder `Deployment`.
-@Suite("What an operator installs")
+@Suite("The files for an operator")
 struct DeploymentTests {
     private static let folder = Site.root.appendingPathComponent("Deployment")
 
@@ -19,7 +19,7 @@ struct DeploymentTests {
         try await Command.run("sh", "-c", "command -v \(program)").status == 0
     }
 
-    @Test("The example files are what the tool reads")
+    @Test("The tool reads the example files")
     func examples() async throws {
         let site = try Site()
         try SQLite.execute(

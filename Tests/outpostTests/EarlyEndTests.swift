@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Refused changes are reported although a later step fails")
+@Suite("Refused changes are reported even if a later step fails")
 struct EarlyEndTests {
     /// A clone with two changes: one that is refused, and then one at which sending ends where it is wanted.
     private func clone(_ site: Site, _ url: String, ending: Bool) async throws -> String {

@@ -57,7 +57,7 @@ struct EditingCommandTests {
     }
 
     @Test(
-        "a wrong relation is refused with the right ones",
+        "a wrong relation is refused, and the valid ones are listed",
         arguments: [
             (["link", "Albums(1)/Tag", "Tags(1)"], "Tag"), (["link", "Albums(1)", "Tags(1)"], "Albums(1)/Tags"),
             (["link", "Albums(1)/Tags", "Tags"], "Tags is not a single entity"),
@@ -72,7 +72,7 @@ struct EditingCommandTests {
         }
     }
 
-    @Test("create --body makes an entity with related ones, which are sent with it")
+    @Test("create --body creates an entity with related ones, which are sent together")
     func deepInsert() async throws {
         let (site, service) = (try Site(), try await AlbumService())
         let tool = site.tool
@@ -94,7 +94,7 @@ struct EditingCommandTests {
         }
     }
 
-    @Test("a change set is made and taken back as one, and $1 stands for the entity of its first change")
+    @Test("a change set is made and undone as one, and $1 names the entity of its first change")
     func changeSet() async throws {
         let (site, service) = (try Site(), try await AlbumService())
         let tool = site.tool
@@ -128,7 +128,7 @@ struct EditingCommandTests {
         }
     }
 
-    @Test("a change set with a wrong line changes nothing, and the line is named")
+    @Test("a change set with a wrong line changes nothing and names the line")
     func wrongChangeSet() async throws {
         let (site, service) = (try Site(), try await AlbumService())
         let tool = site.tool

@@ -138,7 +138,7 @@ struct ExportTests {
         }
     }
 
-    @Test("sets that no query keeps are left out, not written as empty")
+    @Test("sets without a query are omitted")
     func leftOut() async throws {
         let site = try Site()
         try await site.serve()

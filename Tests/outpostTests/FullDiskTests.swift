@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A clone on a full disk", .serialized, .enabled(if: geteuid() == 0))
 struct FullDiskTests {
-    @Test("A clone on a full disk can be read and exported, and refuses changes with the reason")
+    @Test("A clone on a full disk can be read and exported, and refuses changes with a reason")
     func reading() async throws {
         let site = try Site()
         try await site.serve()

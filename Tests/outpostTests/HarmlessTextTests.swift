@@ -1,8 +1,8 @@
 import Testing
 
-@testable import enum outpost.HarmlessText
-@testable import struct outpost.HarmlessPieces
-@testable import struct outpost.TerminalText
+@testable import enum ToolLanguage.HarmlessText
+@testable import struct ToolLanguage.HarmlessPieces
+@testable import struct ToolLanguage.TerminalText
 
 @Suite("Foreign text")
 struct HarmlessTextTests {

@@ -12,7 +12,7 @@ struct InstallTests {
             ] + arguments, includesErrors: true)
     }
 
-    @Test("Program, manual pages and completions are installed, and exactly these files are removed again")
+    @Test("Program, manual pages and completions are installed, and only these files are removed again")
     func both() async throws {
         let site = try Site()
         let target = site.path("stage/opt/outpost")

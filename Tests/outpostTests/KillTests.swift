@@ -7,7 +7,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A command that is killed", .serialized)
+@Suite("A killed command", .serialized)
 struct KillTests {
     private func open(_ clone: String, _ key: String) async throws -> OfflineStore {
         try await OfflineStore.open(at: clone, protection: .encrypted(try KeySource(keyFile: key)))

@@ -1,51 +1,12 @@
 import Foundation
+import LanguageChecks
 import Testing
 
+@testable import ToolLanguage
 @testable import outpost
 
 @Suite("The tool speaks English and German")
 struct LanguageTests {
-    /// A literal in the source of the tool.
-    private struct Found: CustomStringConvertible {
-        var file: String
-        var literal: SourceLiteral
-
-        var description: String { "\(file):\(literal.line): \(literal.text)" }
-
-        /// Whether a text of the tool, and not one for a program, is looked up here.
-        var isForPerson: Bool {
-            if LanguageTests.forPrograms.contains(literal.text) || literal.before.hasSuffix("commandName:") {
-                return false
-            }
-            let words = LanguageTests.words(in: literal.text)
-            return words > 1 && literal.text.contains(" ") || words > 0 && isShown
-        }
-
-        /// Whether the literal is an argument of a function that shows texts.
-        private var isShown: Bool {
-            // A choice between texts, such as `isNew ? "Added" : "Changed"`, stands in the place of a text.
-            let code = literal.before.replacing(/(?:[^()":,?]*\?(?:"":)?)+$/, with: "")
-            let call =
-                /(?:^|\W)(?:print|write|error|red|green|yellow|bold|dim|confirm|askSecret|translated|during|update)\($/
-            let label = /(?:^|\W)(?:message|advice|title):$/
-            let header = /(?:^|\W)Table\(\[(?:"",)*$/
-            return code.firstMatch(of: call) != nil || code.firstMatch(of: label) != nil
-                || code.firstMatch(of: header) != nil || isNoun
-        }
-
-        /// Whether the literal is a noun that follows a number.
-        var isNoun: Bool { literal.before.firstMatch(of: /plural\((?:[^()]|\([^()]*\))*,$/) != nil }
-
-        /// The English texts that are looked up.
-        var texts: [String] {
-            if literal.before.hasSuffix("translated(paragraphs:") {
-                return literal.text.components(separatedBy: "\n\n").filter { !$0.hasPrefix(exampleHeading + "\n") }
-            }
-            let hasOwnPlural = literal.after.hasPrefix(", plural:")
-            return isNoun && !hasOwnPlural ? [literal.text, literal.text + "s"] : [literal.text]
-        }
-    }
-
     /// The texts with several words that are not for a person: commands, addresses, logs and texts that are compared.
     private static let forPrograms: Set<String> = [
         "%1?$filter=IsActiveEntity eq false", "application/xml, application/json;q=0.9", "defining query",
@@ -61,97 +22,46 @@ struct LanguageTests {
         "Texts of strangers must be made harmless: give print a TerminalText.",
     ]
 
-    /// Returns the number of words outside the places of values.
-    private static func words(in text: String) -> Int {
-        text.replacing(/%\d/, with: "").matches(of: /\p{L}{2,}/).count
-    }
+    /// The texts in the sources of the tool; `nil` if the sources cannot be read.
+    private static let census = try? TextCensus(
+        folder: Site.root.appendingPathComponent("Sources/Tools/outpost"), tables: GermanTexts.tables,
+        forPrograms: forPrograms, exampleHeading: exampleHeading)
 
-    /// All literals of the tool; none if the sources cannot be read.
-    private static let literals = (try? read()) ?? []
-
-    private static func read() throws -> [Found] {
-        let folder = Site.root.appendingPathComponent("Sources/Tools/outpost")
-        return try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
-            .filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Language/GermanTexts") }
-            .flatMap { file in
-                let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
-                return SourceLiterals(source).literals.map { Found(file: file, literal: $0) }
-            }
-    }
-
-    private static let german = GermanTexts.tables.reduce(into: [String: String]()) {
-        $0.merge($1) { first, _ in first }
-    }
+    init() { Language.learn(GermanTexts.tables, sentences: GermanTexts.sentences) }
 
     // MARK: Completeness
 
     @Test("Every text for a person has a German counterpart")
-    func complete() {
-        let found = Self.literals
-        #expect(found.count > 2000)
-        let missing = found.filter { found in
-            found.isForPerson && found.texts.contains { Self.words(in: $0) > 0 && Self.german[$0] == nil }
-        }
-        #expect(missing.map(\.description) == [])
+    func complete() throws {
+        let census = try #require(Self.census)
+        #expect(census.literals.count > 2000)
+        #expect(census.missing == [])
     }
 
-    @Test("Every German text has an English text in the source")
-    func used() {
-        let used = Set(Self.literals.flatMap(\.texts))
-        #expect(Self.german.keys.filter { !used.contains($0) }.sorted() == [])
-        #expect(Self.german.count > 1000)
-    }
-
-    @Test("No English text is in two tables")
-    func unique() {
-        #expect(GermanTexts.tables.reduce(0) { $0 + $1.count } == Self.german.count)
+    @Test("Every German text has an English text in the source, and no English text is in two tables")
+    func used() throws {
+        let census = try #require(Self.census)
+        #expect(census.unused == [])
+        #expect(census.doubled == [])
+        #expect(GermanTexts.tables.reduce(0) { $0 + $1.count } > 1000)
     }
 
     @Test("A German text has the same values as the English one")
     func values() {
-        for (english, german) in Self.german.merging(GermanTexts.library, uniquingKeysWith: { first, _ in first }) {
-            let places = [english, german].map { text in text.matches(of: /%\d/).map { String($0.output) }.sorted() }
-            #expect(places[0] == places[1], "\(english)")
-        }
+        for table in GermanTexts.tables + [GermanTexts.sentences] { #expect(TextCensus.otherValues(in: table) == []) }
     }
 
     @Test("Options, commands and variables are the same in both languages")
-    func names() {
-        let names = /--[a-z][a-z-]+|[A-Z]+_[A-Z_]+/
-        for (english, german) in Self.german {
-            let found = [english, german].map { text in Set(text.matches(of: names).map { String($0.output) }) }
-            #expect(found[1].subtracting(found[0]) == [], "\(english)")
-        }
-    }
+    func names() throws { #expect(try #require(Self.census).unknownNames == []) }
 
     @Test("Help and usage errors are looked up in the tables")
-    func help() {
-        let bare = Self.literals.filter { found in
-            ["abstract:", "discussion:", "help:", "ArgumentHelp(", "ValidationError("].contains {
-                found.literal.before.hasSuffix($0)
-            }
-        }
-        #expect(bare.map(\.description) == [])
-    }
+    func help() throws { #expect(try #require(Self.census).bareHelp == []) }
 
     @Test("A text that is put into another one is looked up in the tables")
-    func nested() {
-        let lookups = /(?:^|\W)(?:translated|plural|red|green|yellow|bold|dim)\([^"]*(""[^"]*)*$|joined\(/
-        let bare = Self.literals.filter { found in
-            found.literal.isInterpolated && Self.german[found.literal.text] != nil
-                && found.literal.before.firstMatch(of: lookups) == nil
-        }
-        #expect(bare.map(\.description) == [])
-    }
-
-    @Test("A styled text within another one is made before it, so that it is looked up")
-    func styled() {
-        // In an interpolation, the overload for foreign text would take the literal.
-        let bare = Self.literals.filter { found in
-            found.literal.isInterpolated && found.literal.interpolations == 0
-                && found.literal.before.firstMatch(of: /Terminal\.(?:red|bold|dim)\($/) != nil
-        }
-        #expect(bare.map(\.description) == [])
+    func nested() throws {
+        let census = try #require(Self.census)
+        #expect(census.bareNested == [])
+        #expect(census.bareStyled == [])
     }
 
     @Test("The reader of sources finds literals, their values and escapes")
@@ -176,20 +86,10 @@ struct LanguageTests {
 
     @Test("Each English sentence of the store in the table stands in the source of the store")
     func library() throws {
-        var sources = Data()
-        for folder in ["Storage", "Sync", "Protocol/ODataService"] {
-            let root = Site.root.appendingPathComponent("Sources/\(folder)")
-            for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) where path.hasSuffix(".swift") {
-                sources += try Data(contentsOf: root.appendingPathComponent(path))
-            }
+        let folders = ["Ground", "Keys", "Language", "Storage", "Sync", "Protocol", "Transport", "Generate"].map {
+            Site.root.appendingPathComponent("Sources/\($0)")
         }
-        let missing = GermanTexts.library.keys.filter { english in
-            // The sentence may be broken into lines in the source.
-            let parts = english.split(separator: /%\d/).flatMap { $0.split(separator: /[.,"] ?/) }
-            let longest = parts.map { $0.prefix(30) }.max { $0.count < $1.count } ?? ""
-            return sources.range(of: Data(longest.utf8)) == nil
-        }
-        #expect(missing.sorted() == [])
+        #expect(try LibrarySentences.absent(GermanTexts.sentences.keys, from: folders) == [])
     }
 
     @Test("A sentence of the store is put into German with its values, and others stay as they are")

@@ -19,7 +19,7 @@ struct LogTests {
         return try JSONDecoder().decode([Entry].self, from: data)
     }
 
-    @Test("Each run is written down, with its failure and without secrets, and found by filters")
+    @Test("Each run is logged with its failure and without secrets, and found by filters")
     func runs() async throws {
         let site = try Site()
         let tool = site.tool
@@ -39,7 +39,7 @@ struct LogTests {
         #expect(try await entries(tool, "--last", "1").map(\.tag) == ["outpost.status"])
     }
 
-    @Test("A person reads the newest entry first, with its time in UTC, its result and no place in the source")
+    @Test("A person sees the newest entry first, with UTC time and result, and no source location")
     func reader() async throws {
         let site = try Site()
         try await site.serve()
@@ -86,7 +86,7 @@ struct LogTests {
         #expect(try await entries(tool).isEmpty)
     }
 
-    @Test("Nothing is logged when it is off, and a log that cannot be written stops no command")
+    @Test("A disabled log records nothing, and an unwritable log stops no command")
     func off() async throws {
         let site = try Site()
         let tool = site.tool

@@ -40,7 +40,7 @@ struct LoginTests {
         try #require(login.code == 0, "\(login.errors)")
     }
 
-    @Test("With a code on another device: pending and slow_down are waited for, and the tokens serve a clone")
+    @Test("With a code on another device, polling continues until tokens arrive, which serve a clone")
     func device() async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -89,7 +89,7 @@ struct LoginTests {
         }
     }
 
-    @Test("With the browser of this machine: the program sees no secret, and the page repeats nothing")
+    @Test("With a local browser, the program sees no secret, and the page repeats nothing")
     func browser() async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -116,7 +116,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A redirect of another sign-in or of another server keeps nothing", arguments: [true, false])
+    @Test("A redirect of another sign-in or server stores nothing", arguments: [true, false])
     func wrongRedirect(isState: Bool) async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -134,7 +134,7 @@ struct LoginTests {
         }
     }
 
-    @Test("Two commands at once renew an expired token once")
+    @Test("Two concurrent commands renew an expired token once")
     func rotation() async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -152,7 +152,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A token that the service refuses is renewed, and a revoked sign-in asks for outpost login")
+    @Test("A refused token is renewed, and a revoked sign-in asks for outpost login")
     func revoked() async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -193,7 +193,7 @@ struct LoginTests {
         }
     }
 
-    @Test("Ctrl-C ends the waiting and keeps nothing")
+    @Test("Ctrl-C stops waiting and stores nothing")
     func interrupted() async throws {
         let site = try Site()
         let provider = IdentityProvider()
@@ -214,7 +214,7 @@ struct LoginTests {
     }
 
     @Test(
-        "Addresses without TLS and options that do not fit are refused",
+        "Addresses without TLS and conflicting options are refused",
         arguments: [
             (["http://service.example/"], "https"), (["https://u:p@service.example/"], "not the address"),
             (["nonsense"], "not the address"),
@@ -238,7 +238,7 @@ struct LoginTests {
         #expect(result.errors.contains(message), "\(result.errors)")
     }
 
-    @Test("A secret of an app goes only to a server that is named, not to one that the service names")
+    @Test("An app secret is sent only to a named server")
     func clientSecret() async throws {
         let site = try Site()
         try "app s3cret".write(toFile: site.path("secret"), atomically: true, encoding: .utf8)

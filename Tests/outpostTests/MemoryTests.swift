@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Memory of the tool", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits")))
 struct MemoryTests {
-    @Test("No command that opens a clone may be written to a core dump", arguments: ["serve", "watch"])
+    @Test("No command that opens a clone leaves a core dump", arguments: ["serve", "watch"])
     func dumps(command: String) async throws {
         let site = try Site()
         try await site.serve()
@@ -31,7 +31,7 @@ struct MemoryTests {
         #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
     }
 
-    @Test("A database that is served is not read into memory, however large it is")
+    @Test("Serving a large database does not load it into memory")
     func servedFile() async throws {
         let size = 1 << 30
         let site = try Site()

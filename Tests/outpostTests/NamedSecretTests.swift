@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Files with secrets that a person names")
+@Suite("Secret files that a person names")
 struct NamedSecretTests {
     @Test("Secret files that others can read or replace are refused, unless allowed")
     func exposed() async throws {
@@ -33,7 +33,7 @@ struct NamedSecretTests {
         #expect(try await tool.run("vault", "open", "login", "--password-file", secret).code == 0)
     }
 
-    @Test("Secret files in a folder that others can change are refused; a link to a safe file is accepted")
+    @Test("Secret files in a folder that others can change are refused, and links to safe files are accepted")
     func folders() async throws {
         let site = try Site()
         let tool = site.tool
@@ -49,7 +49,7 @@ struct NamedSecretTests {
         #expect(made.code == 0, "\(made.errors)")
     }
 
-    @Test("A server refuses exposed files of users and private keys at its start")
+    @Test("A server refuses exposed user files and private keys at its start")
     func server() async throws {
         let site = try Site()
         try await site.serve()

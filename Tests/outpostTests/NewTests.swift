@@ -61,7 +61,7 @@ struct NewTests {
         }
     }
 
-    @Test("The manifest leads from the new package to the named checkout")
+    @Test("The manifest of a new package contains a relative path to the checkout")
     func path() async throws {
         let site = try site()
         let checkout = site.path("src/outpost")

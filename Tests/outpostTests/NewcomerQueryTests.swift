@@ -4,7 +4,7 @@ import Testing
 @testable import struct outpost.Failure
 @testable import enum outpost.TypedQuery
 
-@Suite("Queries as a newcomer types them")
+@Suite("Queries of newcomers")
 struct NewcomerQueryTests {
     /// A query and the words that its error must have; none for a query that is accepted.
     private static let rows: [(typed: String, words: [String])] = [
@@ -69,7 +69,7 @@ struct NewcomerQueryTests {
         #expect(update.code == 1 && update.errors.contains("Write it as 1997-06-01T00:00:00Z."), "\(update.errors)")
     }
 
-    @Test("A query is taken relative to the root, and blanks around its parts are dropped")
+    @Test("A query is relative to the root, and surrounding blanks are removed")
     func normalised() throws {
         let root = "http://host:8080/shop/"
         for (typed, text) in [

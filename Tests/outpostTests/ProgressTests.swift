@@ -26,7 +26,7 @@ struct ProgressTests {
         #expect(text(progress, at: 4).hasPrefix("Downloading 2 queries: 2,500 rows, 90.0 kB"))
     }
 
-    @Test("After a resume the kept rows count, but not for the rate")
+    @Test("After a resume, kept rows count for the total but not for the rate")
     func resumed() {
         var progress = TransferProgress(kept: ["Readings": 5000])
         progress.update(SyncProgress(phase: .downloading, query: "Readings", done: 0, total: 10_000), at: 0)
@@ -41,7 +41,7 @@ struct ProgressTests {
     }
 
     @Test(
-        "Ctrl-C in a download says how many rows are kept and how to go on; then the rest is counted on top",
+        "Ctrl-C in a download shows the kept rows and the next command, and a resume continues the count",
         arguments: [(12, 400), (200, 25)])
     func interrupted(pages: Int, milliseconds: Int) async throws {
         let site = try Site()
@@ -83,7 +83,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("Room is estimated by the first rows, and --anyway goes on without it")
+    @Test("Room is estimated from the first rows, and --anyway ignores the estimate")
     func room() async throws {
         let site = try Site()
         let values = try FileManager.default.attributesOfFileSystem(forPath: site.directory.path)

@@ -78,7 +78,7 @@ struct ProviderTraitsTests {
         try store.close()
     }
 
-    @Test("Every trait of a provider arrives through every provider that stands before it")
+    @Test("Every provider trait is passed through every wrapping provider")
     func arrive() async throws {
         try await withStore { store in
             for row in try await rows(store) {
@@ -116,7 +116,7 @@ struct ProviderTraitsTests {
         "DestinationRights", "DeviceProvider", "FeedProvider", "OperatorProvider", "PlainService", "RemoteProvider",
     ]
 
-    @Test("Every provider of the package stands in the table, or answers requests itself")
+    @Test("Every provider of the package is in the table or answers requests itself")
     func all() async throws {
         var types: Set<String> = []
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -100,7 +100,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("With a foreign outpost.json, rekey leaves each clone a key that opens it")
+    @Test("With a foreign outpost.json, rekey keeps a working key for each clone")
     func foreignCloneFile() async throws {
         let site = try Site()
         let tool = site.tool

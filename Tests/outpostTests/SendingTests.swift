@@ -78,7 +78,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 33)
     }
 
-    @Test("push --on-conflict decides about entities that another user has changed", arguments: ["mine", "theirs"])
+    @Test("push --on-conflict decides about entities that another user changed", arguments: ["mine", "theirs"])
     func conflicts(policy: String) async throws {
         let site = try Site()
         let tool = site.tool
@@ -120,7 +120,7 @@ struct SendingTests {
         #expect(unknown.code == 2 && unknown.errors.contains("Nothing"), "\(unknown.errors)")
     }
 
-    @Test("A clone keeps the rows of shared queries when another user takes it over, and counts those of each query")
+    @Test("A clone keeps rows of shared queries for another user, and counts the rows of each query")
     func handOver() async throws {
         let site = try Site()
         let tool = site.tool
@@ -211,7 +211,7 @@ struct SendingTests {
         #expect(!FileManager.default.fileExists(atPath: clone))
     }
 
-    @Test("Query parameters are set, kept, changed and counted with; a missing value is reported")
+    @Test("Query parameters are set, kept, changed and counted; a missing value is reported")
     func parameters() async throws {
         let site = try Site()
         let tool = site.tool

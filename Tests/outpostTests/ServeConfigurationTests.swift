@@ -24,7 +24,7 @@ struct ServeConfigurationTests {
             try ServeArguments.expanded(["serve"] + file + given, environment: environment).dropFirst())
     }
 
-    @Test("An option comes before a variable, a variable before the file, and the file before the default")
+    @Test("Options override variables, variables override the file, and the file overrides defaults")
     func precedence() throws {
         let file = "port: 1\nmax-rows: 2\npage-size: 3\nread-only: true\nlog: true\n"
         let variables = ["OUTPOST_SERVE_PORT": "4", "OUTPOST_SERVE_MAX_ROWS": "5", "OUTPOST_SERVE_LOG": "false"]
@@ -38,7 +38,7 @@ struct ServeConfigurationTests {
         #expect(found.options["host"] == nil)
     }
 
-    @Test("The file is found by a variable, its paths start at its folder, and it names the data")
+    @Test("A variable names the file, whose paths are relative to its folder")
     func places() throws {
         let path = try Self.file(
             "path: data.db\ntls: /etc/x.pem\nkey: [A=b, 'C d=e,f']\ntoken-keys: https://x.example/k\n")
@@ -74,7 +74,7 @@ struct ServeConfigurationTests {
         #expect(!message.contains("secret-word"), "a value in the wrong place may be a secret")
     }
 
-    @Test("A wrong variable is named with the nearest one, and an empty one does not count")
+    @Test("A wrong variable gets a suggestion, and an empty one is ignored")
     func variables() throws {
         let error = #expect(throws: Failure.self) { try Self.expanded(["x.db"], nil, ["OUTPOST_SERVE_PROT": "1"]) }
         #expect(error?.advice?.description.contains("OUTPOST_SERVE_PORT") == true)
@@ -92,7 +92,7 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("Options and values are told apart like by the argument parser")
+    @Test("Options and values are distinguished like by the argument parser")
     func arguments() {
         let found = ServeArguments([
             "--log", "x.db", "--port=5", "--tls-certificate", "a.pem", "--cors", "a", "--cors", "b",
@@ -104,7 +104,7 @@ struct ServeConfigurationTests {
             ServeArguments(["--port", "1"]).differences(from: ServeArguments(["--port", "2", "y"])) == ["path", "port"])
     }
 
-    @Test("Every option of the command is a setting, and every setting has a row on the page with its reloading")
+    @Test("Every option of the command is a setting with a row in the documentation")
     func complete() throws {
         let help = Serve.helpMessage(columns: 200)
         let options = Set(help.matches(of: /--([a-z-]+)/).map { String($0.1) }).subtracting(["tls-certificate"])

@@ -2,7 +2,7 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-@Suite("A service for other people")
+@Suite("A service for several users")
 struct ServeOperationTests {
     /// A database of orders that belong to people.
     private static func site() async throws -> Site {
@@ -69,7 +69,7 @@ struct ServeOperationTests {
         #expect(change == "404")
     }
 
-    @Test("SIGHUP reads users and rights again; a wrong file keeps the former ones and says so")
+    @Test("SIGHUP reloads users and rights, and a wrong file keeps the former ones")
     func reload() async throws {
         let site = try await Self.site()
         let (rights, users) = (site.path("rights.yaml"), site.path("users"))
@@ -94,7 +94,7 @@ struct ServeOperationTests {
         #expect(try !["first", "second", "third", "$scrypt"].contains { try log().contains($0) })
     }
 
-    @Test("SIGHUP uses a new certificate for new connections, and no wrong one")
+    @Test("SIGHUP uses a new certificate for new connections, and no invalid one")
     func certificate() async throws {
         let site = try await Self.site()
         func make(_ name: String) async throws {
@@ -125,7 +125,7 @@ struct ServeOperationTests {
         #expect(try await name().contains("second"))
     }
 
-    @Test("--check says whether the settings can be served, and serves nothing")
+    @Test("--check validates the settings and serves nothing")
     func check() async throws {
         let site = try await Self.site()
         try Self.write("path: shop.db\nrights: rights.yaml\n", to: site.path("serve.yaml"))
@@ -139,7 +139,7 @@ struct ServeOperationTests {
             "\(wrong.errors)")
     }
 
-    @Test("Readiness fails while the file is gone or locked, and the process stays alive")
+    @Test("The service is unready while the file is missing or locked, and the process stays alive")
     func health() async throws {
         let site = try await Self.site()
         try await site.serve(path: site.database)

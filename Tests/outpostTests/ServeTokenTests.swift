@@ -17,7 +17,7 @@ import Testing
         try await Command.curl(["--output", "/dev/null", "--write-out", "%{http_code}"] + arguments)
     }
 
-    @Test("Without the token nothing is read or changed; scripts read the token from a private file")
+    @Test("Without the token, every request is refused; scripts read the token from a private file")
     func token() async throws {
         let (site, clone) = try await clone()
         // A file that somebody else has put there opens nothing, and is not followed.
@@ -86,7 +86,7 @@ import Testing
         #expect(database.code == 2 && database.errors.contains("--open goes with a clone"))
     }
 
-    @Test("users of a file take the place of the token")
+    @Test("users from a file replace the token")
     func users() async throws {
         let (site, clone) = try await clone()
         try await site.addUsers(["ann": "s3cret"])

@@ -46,7 +46,7 @@ struct ServiceOptionsTests {
         }.start()
     }
 
-    @Test("Every request carries the token, field, option and language, and a refused token is read again")
+    @Test("Every request has the token, field, option and language, and a refused token is read again")
     func everyRequest() async throws {
         let site = try Site()
         let file = site.path("token")
@@ -68,7 +68,7 @@ struct ServiceOptionsTests {
     }
 
     @Test(
-        "metadata and generate reach a service as all commands do",
+        "metadata and generate use the same connection options as all commands",
         arguments: [
             ["metadata", "show"], ["metadata", "validate"], ["metadata", "convert", "--to", "json"], ["generate"],
         ])

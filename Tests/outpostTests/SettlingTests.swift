@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Commands that settle and look after a clone")
+@Suite("Commands for the maintenance of a clone")
 struct SettlingTests {
     /// A refused request in the JSON output.
     private struct Request: Decodable {
@@ -15,7 +15,7 @@ struct SettlingTests {
         var versions: [Versions]
     }
 
-    @Test("conflicts shows all versions, and mine overrides theirs")
+    @Test("conflicts shows all versions, and mine overrides the server version")
     func conflicts() async throws {
         let site = try Site()
         let tool = site.tool

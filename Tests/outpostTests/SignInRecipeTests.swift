@@ -11,7 +11,7 @@ struct SignInRecipeTests {
     }
 
     @Test(
-        "The services of Microsoft ask for access to themselves alone, and for renewals",
+        "Microsoft services ask for access to themselves and for renewals",
         arguments: [
             "https://graph.microsoft.com/v1.0/", "https://contoso.crm4.dynamics.com/api/data/v9.2/",
             "https://api.businesscentral.dynamics.com/v2.0/production/api/v2.0/",
@@ -24,7 +24,7 @@ struct SignInRecipeTests {
         #expect(found.redirectHost == "localhost")
     }
 
-    @Test("An SAP system is its own authorization server, with the service and its version as the scope")
+    @Test("An SAP system is its own authorization server, with the service name as scope")
     func sap() throws {
         let found = try #require(
             try recipe("https://s4.example:44300/sap/opu/odata/sap/API_SALES_ORDER_SRV;v=0001/"))
@@ -35,7 +35,7 @@ struct SignInRecipeTests {
     }
 
     @Test(
-        "Hosts that only look alike have no recipe",
+        "Hosts with similar names have no recipe",
         arguments: [
             "https://graph.microsoft.com.evil.example/", "https://dynamics.com.evil.example/",
             "https://evildynamics.com/", "https://service.example/",
@@ -43,7 +43,7 @@ struct SignInRecipeTests {
     func lookalikes(url: String) throws { #expect(try recipe(url) == nil) }
 
     @Test(
-        "A challenge names an issuer of Microsoft only with a host of Microsoft",
+        "A challenge names a Microsoft issuer only for a Microsoft host",
         arguments: [
             (
                 "https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/oauth2/authorize",

@@ -62,7 +62,7 @@ struct StoryTests {
     }
 
     @Test(
-        "Northwind, with its names with spaces, text dates, views and composite keys",
+        "Northwind is served with spaces in names, text dates, views and composite keys",
         .enabled(if: Site.northwind != nil))
     func northwind() async throws {
         let site = try Site()

@@ -39,7 +39,7 @@ struct StreamAndCallTests {
     }
 
     @Test(
-        "what has no stream is refused with what has one",
+        "an address without a stream is refused with the available ones",
         arguments: [
             (["get", "Albums(1)"], "no stream of its own"), (["get", "Albums(1)/Name"], "stream property"),
             (["remove", "Pictures(1)"], "outpost delete"), (["get", "Pictures(1)", "--json"], "--output"),
@@ -78,7 +78,7 @@ struct StreamAndCallTests {
         }
     }
 
-    @Test("a function is asked at once, with parameters as arguments or in its address")
+    @Test("a function is called at once, with parameters as arguments or in its address")
     func functions() async throws {
         let (site, service) = (try Site(), try await StudioService())
         let tool = site.tool

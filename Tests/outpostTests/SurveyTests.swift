@@ -67,7 +67,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("A person sees the counts and can refuse a large download")
+    @Test("A person sees the counts and can decline a large download")
     func person() async throws {
         let site = try Site()
         let small = ThingService()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Tables")
 struct TableTests {
     @Test(
-        "A text is measured in cells of the terminal",
+        "A text is measured in terminal cells",
         arguments: [
             ("", 0), ("abc", 3), ("né", 2), ("e\u{301}", 1), ("日本語", 6), ("ｶﾅ", 2), ("한국", 4), ("ＡＢ", 4), ("😀", 2),
             ("👩‍👩‍👧", 2), ("🇨🇭", 2), ("❤️", 2), ("❤", 1), ("a\u{200B}b", 2), ("นี้", 1), ("Ω→", 2),
@@ -30,7 +30,9 @@ struct TableTests {
         ]
     }
 
-    @Test("At a terminal every line fits; keys, numbers and dates are whole", arguments: [20, 40, 60, 80, 100, 200])
+    @Test(
+        "At a terminal, every line fits, and keys, numbers and dates are complete",
+        arguments: [20, 40, 60, 80, 100, 200])
     func fits(width: Int) {
         let layout = TableLayout(Self.header, sample: Self.rows, keys: [0], room: .init(width: width))
         for row in Self.rows {
@@ -45,14 +47,14 @@ struct TableTests {
         if width == 20 { #expect(layout.isTooNarrow) }
     }
 
-    @Test("Columns stand below each other although their characters have different widths")
+    @Test("Columns are aligned although characters have different widths")
     func aligned() {
         let layout = TableLayout(["Name", "City"], sample: [["日本", "x"], ["abc", "y"]], room: .init(width: 80))
         #expect(layout.line(["日本", "x"]) == "日本  x")
         #expect(layout.line(["abc", "y"]) == "abc   y")
     }
 
-    @Test("In a pipe nothing is cut or left out, and a long value widens its own line only")
+    @Test("In a pipe, nothing is cut, and a long value widens only its own line")
     func piped() {
         let long = String(repeating: "x", count: 5000)
         let layout = TableLayout(["A", "B"], sample: [["1", "short"], ["2", long]], room: .init(width: nil))
@@ -60,7 +62,7 @@ struct TableTests {
         #expect(layout.line(["1", "short"]).cells < 100)
     }
 
-    @Test("A wide table shows its keys and names the way to the other columns; few rows are shown whole")
+    @Test("A wide table shows its keys and how to see the other columns; few rows are shown completely")
     func command() async throws {
         let site = try Site()
         try await site.serve()
@@ -95,7 +97,7 @@ struct TableTests {
         #expect(piped.output.split(separator: "\n").first?.contains("Freight") == true, "\(piped.output)")
     }
 
-    @Test("The first rows of a large result are written before the last ones are read")
+    @Test("The first rows of a large result appear before the last ones are read")
     func streams() async throws {
         let site = try Site()
         let rows = (1...5000).map { "(\($0), 'row \($0)')" }.joined(separator: ",")

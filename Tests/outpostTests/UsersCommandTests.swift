@@ -4,7 +4,7 @@ import Testing
 
 /// `outpost users`, and the warnings of a start that others can reach.
 @Suite struct UsersCommandTests {
-    @Test("users are added, listed and removed; the file holds digests and belongs to its owner alone")
+    @Test("users are added, listed and removed in a private file with digests")
     func users() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "s3cret"])
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "a file of users that others can read or write is refused, with the command that mends it",
+        "an exposed file of users is refused with the command that fixes it",
         arguments: [0o644, 0o660])
     func exposed(mode: Int) async throws {
         let site = try Site()

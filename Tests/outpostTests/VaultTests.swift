@@ -54,7 +54,7 @@ struct VaultTests {
         #expect(try await tool.run("vault", "open", "machine").code == 1)
     }
 
-    @Test("Passwords and values come from pipes as well as from files")
+    @Test("Passwords and values are read from pipes and files")
     func pipes() async throws {
         let site = try Site()
         let password = try file(site, "password", "first 1")
@@ -121,7 +121,7 @@ struct VaultTests {
         #expect(keys.count == 3)
     }
 
-    @Test("verify: a whole clone, one with a flipped bit in a page, and one with a flipped bit in the version")
+    @Test("verify: an intact clone, a flipped bit in a page, and a flipped bit in the version")
     func verify() async throws {
         let site = try Site()
         let tool = site.tool

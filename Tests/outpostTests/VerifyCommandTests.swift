@@ -105,7 +105,7 @@ struct VerifyCommandTests {
     }
 
     @Test(
-        "verify reports a truncated database at any place of the cut",
+        "verify reports a database that is truncated at any place",
         arguments: [0, 100, 4095, 4096, 5000, 16_384, -1])
     func cutDatabase(length: Int) async throws {
         let copy = try Copy()

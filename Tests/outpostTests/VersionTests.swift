@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The version of Outpost")
 struct VersionTests {
-    @Test("The tool, the field Server of its service and the change log have the same version")
+    @Test("The tool, its Server field and the change log have the same version")
     func same() async throws {
         let site = try Site()
         let printed = try await site.tool.run("--version")
@@ -17,7 +17,7 @@ struct VersionTests {
         #expect(try #require(log.firstMatch(of: /\n## (\d+\.\d+\.\d+)/)).1 == OutpostProduct.version)
     }
 
-    @Test("One file of the sources has the version")
+    @Test("A single source file contains the version")
     func once() throws {
         let sources = Site.root.appendingPathComponent("Sources")
         var found: [String] = []

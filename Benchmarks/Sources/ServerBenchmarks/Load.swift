@@ -8,22 +8,38 @@ final class RunningProcess {
     /// The server waits for the end of this pipe, so that the servers end with this process.
     private let life = Pipe()
 
-    init(_ kind: ServerKind, database: String, folder: URL) throws {
-        let announcement = folder.appendingPathComponent("\(kind.rawValue).port").path
+    /// Starts this program as a server of a kind, which writes its port into a file.
+    init(_ kind: String, database: String, folder: URL) throws {
+        let announcement = folder.appendingPathComponent("\(kind).port").path
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = [kind.rawValue, database, announcement]
+        process.arguments = [kind, database, announcement]
         process.standardInput = life
         try process.run()
-        var found: Int?
-        for _ in 0..<1200 where found == nil {
+        port = try Self.port(of: process) {
+            (try? String(contentsOfFile: announcement, encoding: .utf8)).flatMap { Int($0) }
+        }
+    }
+
+    /// Starts another program, which prints the address on which it listens.
+    init(program: String, _ arguments: [String], address: Regex<(Substring, Substring)>, log: URL) throws {
+        FileManager.default.createFile(atPath: log.path, contents: nil)
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = life
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        try process.run()
+        port = try Self.port(of: process) {
+            (try? String(contentsOf: log, encoding: .utf8))?.firstMatch(of: address).flatMap { Int($0.1) }
+        }
+    }
+
+    private static func port(of process: Process, _ find: () -> Int?) throws -> Int {
+        for _ in 0..<1200 {
             usleep(100_000)
-            found = (try? String(contentsOfFile: announcement, encoding: .utf8)).flatMap { Int($0) }
+            if let found = find() { return found }
         }
-        guard let found else {
-            process.terminate()
-            throw CocoaError(.executableLoad)
-        }
-        port = found
+        process.terminate()
+        throw CocoaError(.executableLoad)
     }
 
     /// User and system time so far, in seconds.
@@ -53,7 +69,19 @@ struct Load {
     let writesPerHundred: Int
 
     func run(seconds: Double, _ server: RunningProcess) -> Throughput {
-        let done = Tally()
+        Self.drive(server, connections: connections, seconds: seconds) { connection, random in
+            let id = 1 + Int(random.next() % UInt64(max(1, rows - 60)))
+            let isWrite = Int(random.next() % 100) < writesPerHundred
+            return isWrite ? connection.patch(id) : connection.page(after: id) != nil
+        }
+    }
+
+    /// Does some work on each of several connections, as fast as it is answered.
+    static func drive(
+        _ server: RunningProcess, connections: Int, seconds: Double,
+        _ work: @escaping @Sendable (Connection, inout Random) -> Bool
+    ) -> Throughput {
+        let (port, done) = (server.port, Tally())
         let failed = Tally()
         let before = server.processorSeconds
         let start = ContinuousClock.now
@@ -62,7 +90,7 @@ struct Load {
         // Threads of their own: a queue runs no more than there are processors.
         for number in 0..<connections {
             clients.enter()
-            Thread.detachNewThread { [self] in
+            Thread.detachNewThread {
                 defer { clients.leave() }
                 guard let connection = Connection(port: port) else {
                     failed.add()
@@ -70,10 +98,7 @@ struct Load {
                 }
                 var random = Random(state: UInt64(number + 1))
                 while ContinuousClock.now < end {
-                    let id = 1 + Int(random.next() % UInt64(max(1, rows - 60)))
-                    let isWrite = Int(random.next() % 100) < writesPerHundred
-                    let isAnswered = isWrite ? connection.patch(id) : connection.page(after: id) != nil
-                    if isAnswered { done.add() } else { failed.add() }
+                    if work(connection, &random) { done.add() } else { failed.add() }
                 }
                 connection.close()
             }
@@ -94,7 +119,7 @@ private final class Tally: Sendable {
 }
 
 /// The same numbers in each run (SplitMix64).
-private struct Random {
+struct Random {
     var state: UInt64
 
     mutating func next() -> UInt64 {
@@ -137,6 +162,15 @@ final class Connection {
         return exchange(
             "PATCH /Items(\(id)) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", expects: 204) != nil
+    }
+
+    /// Posts a body.
+    ///
+    /// - Returns: the response, head and all; `nil` unless it has the status.
+    func post(_ path: String, _ fields: String, _ body: String, expects status: Int = 200) -> ArraySlice<UInt8>? {
+        exchange(
+            "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                + body, expects: status)
     }
 
     private func exchange(_ request: String, expects status: Int) -> ArraySlice<UInt8>? {

@@ -5,11 +5,16 @@ import Measuring
 /// constant bytes. Each server is a process of its own, so that its processor time can be told from the load's.
 ///
 ///     ServerBenchmarks [--quick]
+///
+/// If `OUTPOST_SERVER` has the path of the mobile server, ``Syncs`` are measured instead.
 @main
 struct ServerBenchmarks {
     static func main() async throws {
         let arguments = CommandLine.arguments
         if arguments.count == 4, let kind = ServerKind(rawValue: arguments[1]) {
+            return try await kind.serve(database: arguments[2], announcement: arguments[3])
+        }
+        if arguments.count == 4, let kind = SyncServerKind(rawValue: arguments[1]) {
             return try await kind.serve(database: arguments[2], announcement: arguments[3])
         }
         let isQuick = arguments.contains("--quick")
@@ -18,6 +23,9 @@ struct ServerBenchmarks {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("server-bench-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        if let program = ProcessInfo.processInfo.environment["OUTPOST_SERVER"] {
+            return try Syncs(program: program, folder: folder, isQuick: isQuick).measure()
+        }
         let file = folder.appendingPathComponent("items.db").path
         try ItemDatabase.make(at: file, rows: rows)
 
@@ -26,7 +34,7 @@ struct ServerBenchmarks {
         for kind in ServerKind.allCases {
             let copy = folder.appendingPathComponent("\(kind.rawValue).db").path
             try FileManager.default.copyItem(atPath: file, toPath: copy)
-            servers[kind] = try RunningProcess(kind, database: copy, folder: folder)
+            servers[kind] = try RunningProcess(kind.rawValue, database: copy, folder: folder)
         }
         try requireSameRows(servers)
         let kinds: [ServerKind] = [.outpost, .handwritten, .constant]

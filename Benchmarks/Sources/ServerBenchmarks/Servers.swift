@@ -51,7 +51,7 @@ enum ServerKind: String, CaseIterable {
         return ODataServer(configuration: configuration, handler: try ODataEndpoints(provider: served).handle)
     }
 
-    private static func run(
+    static func run(
         _ announcement: String,
         _ respond: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
     ) async throws {

@@ -151,6 +151,7 @@ public enum DeviceCSDL {
         <Property Name="Image" Type="Edm.String"/>
         </ComplexType>
         <ComplexType Name="StoreOptions" OpenType="true"/>
+        \#(serviceTypes)
         <Action Name="Confirm" IsBound="true">
         <Parameter Name="registration" Type="Outpost.Mobile.Registration" Nullable="false"/>
         <Parameter Name="kind" Type="Edm.String" Nullable="false"/>
@@ -181,6 +182,7 @@ public enum DeviceCSDL {
         <Record><PropertyValue Property="Deletable" Bool="false"/></Record>
         </Annotation>
         </EntitySet>
+        \#(serviceSets)
         <Singleton Name="Policies" Type="Outpost.Mobile.Policies">
         <Annotation Term="Capabilities.UpdateRestrictions">
         <Record><PropertyValue Property="Updatable" Bool="false"/></Record>

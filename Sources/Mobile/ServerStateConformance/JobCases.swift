@@ -125,6 +125,20 @@ extension ServerStateConformance {
                 case .forward = try await bench.state.replays.begin(makeRequest(bench, owner: [6]))
             else { throw ServerStateViolation(description: "both are forwarded") }
         },
+        Case("The requests of an erased owner are forgotten with their responses") { bench in
+            let store = bench.state.replays
+            let (own, other) = (makeRequest(bench), makeRequest(bench, owner: [6]))
+            for request in [own, other] {
+                guard case .forward(let fence) = try await store.begin(request) else {
+                    throw ServerStateViolation(description: "it is forwarded")
+                }
+                _ = try await store.finish(request.key, fence: fence, ReplayAnswer(status: 204, fields: [], body: nil))
+            }
+            try require(try await store.forget(owners: [own.key.owner, [9]]), is: 1, "one request")
+            guard case .forward = try await store.begin(own), case .answered = try await store.begin(other) else {
+                throw ServerStateViolation(description: "that of the other owner stays")
+            }
+        },
         Case("After the lease the outcome is unknown, and a released request is new") { bench in
             let store = bench.state.replays
             let request = makeRequest(bench)

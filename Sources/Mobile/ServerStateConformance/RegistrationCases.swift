@@ -27,6 +27,29 @@ extension ServerStateConformance {
             try await bench.state.registrations.removeUser(user.id)
             try require(try await bench.state.registrations.user(user.id) == nil, "the user is gone")
         },
+        Case("A removed user leaves no policy, activation code or counted sign-in") { bench in
+            let application = try await bench.application()
+            let user = try await bench.user(of: application)
+            let store = bench.state.registrations
+            guard case .created = try await store.register(make(application, user)) else {
+                throw ServerStateViolation(description: "the device is registered")
+            }
+            for (scope, target) in [("user", "\(user.id)"), ("registration", "R"), ("role", "sales")] {
+                _ = try await store.setPolicy(
+                    PolicyRecord(scope: scope, target: target, name: "lock", body: [1], version: 0), of: application.id)
+            }
+            let end = bench.clock.now + .seconds(60)
+            try await store.addActivation(
+                ActivationRecord(hash: [7], application: application.id, userName: user.subject, expiresAt: end))
+            let counted = "\(application.name)/\(user.subject)"
+            try await bench.state.operators.noteSignIn(of: counted, from: "1.2.3.4", hasSucceeded: true)
+            try await store.removeUser(user.id)
+            try require(try await store.policies(of: application.id).map(\.scope), is: ["role"], "policies")
+            try require(try await store.activation([7], of: application.id) == nil, "the activation code")
+            let signIns = try await bench.state.operators.signIns(of: counted, from: "1.2.3.4")
+            try require(signIns, is: SignInRecord(), "counted sign-ins")
+            try require(try await store.registration("R", of: application.id) == nil, "the registration")
+        },
     ]
 
     private static func make(

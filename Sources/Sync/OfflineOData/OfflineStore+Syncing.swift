@@ -112,6 +112,7 @@ extension OfflineStore {
             // The results must not get lost, even if the task was cancelled.
             try? await Task { try await note("upload", text, figures: known) }.value
             progressChannel.reportEarlyEnd(report)
+            uploadOptions.onEarlyEnd?(report)
             throw error
         }
         if report.accepted.contains(where: \.options.removesCreatedEntity) {

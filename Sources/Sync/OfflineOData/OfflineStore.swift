@@ -13,7 +13,7 @@ import ODataService
 /// brings the changes of other clients, ``sync(options:)`` does both.
 ///
 /// All other functions belong to a facet: ``queries``, ``changes``, ``streams``, ``drafts``, ``indexes``,
-/// ``users``, ``maintenance`` and ``observe``.
+/// ``users``, ``maintenance``, ``observe``, ``changeLog`` and ``logRecords``.
 ///
 /// ```swift
 /// let store = try await OfflineStore.create(

@@ -1,37 +1,42 @@
 import ArgumentParser
 import ODataClient
 import Secrets
+import ToolLanguage
 
 /// The program `outpost-server`: the mobile server of a team.
 @main
 struct OutpostServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outpost-server",
-        abstract: "Serve OData services to a team of devices.",
-        discussion: """
-            Devices register with the server, and reach back ends through it. The server adds delta links, repeatable \
-            requests, policies and permissions, which any OData client can use.
+        abstract: translated("Serve OData services to a team of devices."),
+        discussion: translated(
+            paragraphs: """
+                Devices register with the server, and reach back ends through it. The server adds delta links, \
+                repeatable requests, policies and permissions, which any OData client can use.
 
-            EXAMPLE
-              outpost-server run
-              outpost-server init /srv/outpost
-              outpost-server check --data /srv/outpost
-              outpost-server run --data /srv/outpost
+                EXAMPLE
+                  outpost-server run
+                  outpost-server init /srv/outpost
+                  outpost-server check --data /srv/outpost
+                  outpost-server run --data /srv/outpost
 
-            EXIT CODES
-              0  done
-              1  the command was refused or failed
-              2  the command line or the configuration is wrong
-              3  some items were refused
-            """,
+                EXIT CODES
+                  0  done
+                  1  the command was refused or failed
+                  2  the command line or the configuration is wrong
+                  3  some items were refused
+                """),
         version: OutpostProduct.version,
         subcommands: [
             Init.self, Run.self, Check.self, Migrate.self, Plan.self, Activate.self, AppCommand.self,
-            UserCommand.self, OperatorCommand.self, DeviceCommand.self, FeedCommand.self, Backup.self, Restore.self,
+            UserCommand.self, OperatorCommand.self, DeviceCommand.self, FeedCommand.self, LogCommand.self,
+            BundleCommand.self, Backup.self,
+            Restore.self,
             RekeyServer.self,
         ])
 
     static func main() async {
+        Language.learn(GermanTexts.tables, sentences: GermanTexts.library)
         // The master key and the credentials of back ends are in the memory of most commands.
         MemoryDumps.forbid()
         do {

@@ -15,6 +15,7 @@ import ODataService
 import OfflineOData
 import Secrets
 import Supportability
+import ToolLanguage
 
 /// An error in words for a person: the fault, its reason, and the next step.
 struct Failure: Error {
@@ -102,13 +103,13 @@ struct Failure: Error {
                 case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
                 case .uploadFailed: "See what was refused: outpost changes \(directory) --failed"
                 }
-            self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+            self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
-        case let error as CSDLError: self.init(message: TerminalText(Self.words(of: error)))
+        case let error as CSDLError: self.init(message: TerminalText(LibraryText.words(of: error)))
         case let error as ODataError:
             // A clone answers without HTTP, so the status of its errors means nothing to a person.
-            let message = subject.service == nil ? LibraryText.text(error.message) : Self.words(of: error)
+            let message = subject.service == nil ? LibraryText.text(error.message) : LibraryText.words(of: error)
             self.init(message: TerminalText(message), advice: Self.advice(for: error, of: subject))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
@@ -118,7 +119,7 @@ struct Failure: Error {
         case let error as any CodedError:
             let diagnosis = ErrorDiagnosis(error)
             self.init(
-                message: TerminalText(Self.words(of: error)),
+                message: TerminalText(LibraryText.words(of: error)),
                 advice: TerminalText(diagnosis.recoveryHint(locale: Language.current.rawValue)))
         case let error as any CustomStringConvertible: self.init(message: TerminalText(error.description))
         default: self.init(message: TerminalText(error.systemReason))
@@ -127,24 +128,15 @@ struct Failure: Error {
         if !(error is Failure) { cause = error }
     }
 
-    /// Returns the description of an error in the language of the person. The English one stands at the error.
-    static func words(of error: any Error) -> String {
-        guard Language.current == .german else { return "\(error)" }
-        let words = ErrorMessages.standard.message(for: error, locale: Language.german.rawValue)
-        // The reason of the system stands at the end.
-        guard let reason = GermanTexts.system.first(where: { words.hasSuffix(": " + $0.key) }) else { return words }
-        return words.dropLast(reason.key.count) + reason.value
-    }
-
     /// Returns the description of an error as a sentence.
     private static func sentence(_ error: any Error) -> TerminalText {
-        let words = words(of: error)
+        let words = LibraryText.words(of: error)
         return TerminalText(words.hasSuffix(".") ? words : words + ".")
     }
 
     /// Shows the query with a mark under the wrong place.
     private init(query error: QueryError) {
-        var lines = [TerminalText(Self.words(of: error))]
+        var lines = [TerminalText(error.words)]
         if let text = error.text, let offset = error.offset, offset <= text.count {
             // A long text is cut around the place.
             let start = max(0, offset - 60)
@@ -169,7 +161,7 @@ struct Failure: Error {
         case .invalid: advice = "Report this to the operator of the service."
         case .refused: advice = "Give the root of the service. If this is the root, ask the operator of the service."
         }
-        self.init(message: TerminalText(SecretRedaction().redacted(Self.words(of: error))), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(LibraryText.words(of: error))), advice: advice)
     }
 
     private init(transport error: TransportError) {
@@ -196,7 +188,7 @@ struct Failure: Error {
         case .insecureLink:
             advice = "A repetition fails until the operator changes the links of the service to https."
         }
-        self.init(message: TerminalText(SecretRedaction().redacted(Self.words(of: error))), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(LibraryText.words(of: error))), advice: advice)
     }
 
     /// Returns the host and port of an origin.
@@ -210,7 +202,7 @@ struct Failure: Error {
         case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host of this machine."
         case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private init(foreign error: ForeignDatabaseError) {
@@ -223,7 +215,7 @@ struct Failure: Error {
         case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
         default: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private init(generator error: GeneratorError) {
@@ -236,7 +228,7 @@ struct Failure: Error {
         case .appName: advice = "For example: outpost new shop --service URL"
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private init(log error: StoredLogError) {
@@ -247,7 +239,7 @@ struct Failure: Error {
         case .busy: advice = "Try again when the other commands have finished."
         default: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private init(vault error: DataVaultError) {
@@ -258,12 +250,12 @@ struct Failure: Error {
         case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path.shellQuoted)"
         default: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     /// Describes an unusable key, from a file or a typed passphrase.
     private init(secret error: SecretError) {
-        let words = Self.words(of: error)
+        let words = LibraryText.words(of: error)
         var message = TerminalText(words.prefix(1).uppercased() + words.dropFirst() + (words.hasSuffix(".") ? "" : "."))
         var advice: TerminalText?
         switch error {
@@ -333,7 +325,7 @@ struct Failure: Error {
         case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private init(offline error: OfflineError) {
@@ -373,7 +365,7 @@ struct Failure: Error {
             return
         default: advice = nil
         }
-        self.init(message: TerminalText(Self.words(of: error)), advice: advice)
+        self.init(message: TerminalText(LibraryText.words(of: error)), advice: advice)
     }
 
     private static func advice(forUnknown kind: String) -> TerminalText? {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import ODataClient
 import Secrets
+import ToolLanguage
 
 /// The tool: serves a database, clones a service, works offline, pushes and pulls.
 @main
@@ -41,6 +42,7 @@ struct Outpost: AsyncParsableCommand {
         ])
 
     static func main() async {
+        Language.learn(GermanTexts.tables, sentences: GermanTexts.sentences)
         // Keys, passwords and tokens are in the memory of most commands.
         MemoryDumps.forbid()
         var logger: Logger?

@@ -1,4 +1,5 @@
 import OfflineOData
+import ToolLanguage
 
 extension QueryRefusal {
     /// The next step for the person.

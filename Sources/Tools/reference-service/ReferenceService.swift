@@ -39,6 +39,9 @@ struct ReferenceService: AsyncParsableCommand {
     @Flag(help: "Give no delta links and recognise no repeated requests.")
     var plain = false
 
+    @Option(help: ArgumentHelp("Make the faults of a script, a JSON file.", valueName: "file"))
+    var faults: String?
+
     @Flag(help: "Say where the service is as JSON.")
     var json = false
 
@@ -50,7 +53,8 @@ struct ReferenceService: AsyncParsableCommand {
         let service = try await package == .crm ? CrmDefinition.open() : Self.open()
         let running = try await ODataServer(
             configuration: .init(host: host, port: port),
-            handler: try Self.handler(plain ? PlainService(base: service) : service)
+            handler: try Self.handler(
+                plain ? PlainService(base: service) : service, faults: faults.map(FaultScript.read))
         ).start(stoppingOnSignals: true)
         print(
             json
@@ -62,8 +66,12 @@ struct ReferenceService: AsyncParsableCommand {
     }
 
     /// Returns a handler for V4 at the root and for V2 below `/v2/`.
-    static func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
-        try ODataEndpoints(provider: provider).handle
+    static func handler(
+        _ provider: any ODataProvider, faults: FaultScript? = nil
+    ) throws -> ODataServer.IdentifiedHandler {
+        guard let faults else { return try ODataEndpoints(provider: provider).handle }
+        return FaultyService.handler(
+            try ODataEndpoints(provider: FaultyService(base: provider, script: faults)).handle)
     }
 
     /// Opens the service in memory with its initial rows.

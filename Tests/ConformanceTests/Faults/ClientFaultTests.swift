@@ -17,7 +17,7 @@ import WireFaults
 /// Every operation of the client with a fault at each of its requests. The error is one of the transport, no
 /// change is partial, and the point of the fault determines which changes took effect.
 @Suite("Faults of the wire under every operation") struct ClientFaultTests {
-    @Test("Within the process, sent once", arguments: ClientWork.all)
+    @Test("Within the process, each request is sent once", arguments: ClientWork.all)
     func transports(work: ClientWork) async throws {
         try await FaultSite.run { site in
             try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
@@ -29,7 +29,7 @@ import WireFaults
         }
     }
 
-    @Test("On a socket, sent once", arguments: ClientWork.all)
+    @Test("On a socket, each request is sent once", arguments: ClientWork.all)
     func sockets(work: ClientWork) async throws {
         try await FaultSite.run { site in
             try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
@@ -44,7 +44,7 @@ import WireFaults
         }
     }
 
-    @Test("On a socket, sent again with an identification: everything is done, and once", arguments: ClientWork.all)
+    @Test("On a socket, repeated requests with an identification act once", arguments: ClientWork.all)
     func repeats(work: ClientWork) async throws {
         try await FaultSite.run { site in
             // A truncated response is not repeated, because it had begun.

@@ -43,10 +43,17 @@ struct Site {
     }()
 
     private static func serve(_ provider: any ODataProvider, _ body: (Site) async throws -> Void) async throws {
+        try await serve(ReferenceService.handler(provider), body)
+    }
+
+    /// Runs a test with a handler behind a socket.
+    static func serve(_ handler: @escaping ODataServer.IdentifiedHandler, _ body: (Site) async throws -> Void)
+        async throws
+    {
         var configuration = ODataServer.Configuration()
         // A test suite sends more requests than the default limits allow.
         configuration.addressLimits = .none
-        let server = try await ODataServer(configuration: configuration, handler: ReferenceService.handler(provider))
+        let server = try await ODataServer(configuration: configuration, handler: handler)
             .start()
         let transport = try NIOTransport()
         do {

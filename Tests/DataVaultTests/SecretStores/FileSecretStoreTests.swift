@@ -50,7 +50,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-crashed", "a"])
     }
 
-    @Test("A removal deletes half-written files of an old crash, and keeps files that are being written")
+    @Test("A removal deletes half-written files after a crash, and keeps files that are being written")
     func leftovers() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret([1]), named: name("a"))
@@ -64,7 +64,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-young", ".other"])
     }
 
-    @Test("A removal takes along the unfinished files of its secret, however young, but none that is being made now")
+    @Test("A removal deletes all unfinished files of its secret, except those that are being written")
     func unfinished() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret([1]), named: name("a"))
@@ -78,7 +78,7 @@ struct FileSecretStoreTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A file that is being made is locked, so that no removal takes it away")
+    @Test("A file is locked while it is written, so that a removal does not delete it")
     func making() throws {
         let fixture = try Fixture()
         let files = SystemFiles()
@@ -88,7 +88,7 @@ struct FileSecretStoreTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A removal after a crash at any moment leaves no copy of the secret")
+    @Test("After a crash at any moment, a removal leaves no copy of the secret")
     func removalAfterCrash() throws {
         for steps in 0..<8 {
             let disk = MemoryFiles()
@@ -110,7 +110,7 @@ struct FileSecretStoreTests {
         #expect(try fixture.mode(fixture.keys + "/a") == 0o600)
     }
 
-    @Test("A file that others can use is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o601])
+    @Test("A file that other users can access is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o601])
     func exposedFile(mode: Int) throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret([1]), named: name("a"))
@@ -122,7 +122,7 @@ struct FileSecretStoreTests {
         #expect(try fixture.mode(path) == mode)
     }
 
-    @Test("A folder that others can use is refused for reading and writing")
+    @Test("A folder that other users can access is refused for reading and writing")
     func exposedFolder() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret([1]), named: name("a"))
@@ -146,7 +146,7 @@ struct FileSecretStoreTests {
         #expect(throws: DataVaultError.notAFile(path: folder)) { try fixture.store.secret(named: name("folder")) }
     }
 
-    @Test("A generated key is read again, is a key file, and is never replaced")
+    @Test("A generated key is stored as a key file, is read again and is never replaced")
     func generatedKey() throws {
         let fixture = try Fixture()
         let key = try fixture.store.generateKey(named: name("k"))
@@ -159,7 +159,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys) == ["k"])
     }
 
-    @Test("A secret that is no key is not mistaken for one")
+    @Test("A secret that is no key is not used as a key")
     func notAKey() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret(Array("password".utf8)), named: name("p"))
@@ -183,13 +183,13 @@ struct FileSecretStoreTests {
     }
 
     @Test(
-        "Names that are no safe file names are refused",
+        "Names that are not safe as file names are refused",
         arguments: ["", ".", "..", ".x", "a/b", "a b", "ä", "a\0", "a\n"])
     func illegalNames(text: String) {
         #expect(throws: DataVaultError.self) { try SecretName(text) }
     }
 
-    @Test("A name may have 128 characters and not one more")
+    @Test("A name may have at most 128 characters")
     func nameLength() throws {
         _ = try SecretName(String(repeating: "x", count: 128))
         let long = String(repeating: "x", count: 129)

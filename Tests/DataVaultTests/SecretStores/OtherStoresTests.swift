@@ -23,7 +23,7 @@ struct OtherStoresTests {
         #expect(try store.names() == [])
     }
 
-    @Test("Sealed secrets are read back under their master key alone, each under its own name, and are sealed")
+    @Test("Sealed secrets are read with their master key and under their own name only")
     func sealed() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("sealed-\(UUID().uuidString)")
             .path

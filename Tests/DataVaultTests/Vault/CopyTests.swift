@@ -27,7 +27,7 @@ struct VaultCopyTests {
         await #expect(throws: DataVaultError.olderCopy(name: "v")) { try await fixture.folder.open("v").unlock(.old) }
     }
 
-    @Test("An older file with an older policy is refused, also when its epoch is forged")
+    @Test("An older file with an older policy is refused, even if its epoch is forged")
     func olderPolicy() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -45,7 +45,7 @@ struct VaultCopyTests {
         }
     }
 
-    @Test("A damaged file uses no attempts up, as long as the password is right")
+    @Test("Reading a damaged file with the right password does not count as an attempt")
     func damaged() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -66,7 +66,7 @@ struct VaultCopyTests {
         try await fixture.folder.open("v").unlock(.old)
     }
 
-    @Test("An older file brings back neither attempts nor a higher limit")
+    @Test("Restoring an older file restores neither attempts nor a higher limit")
     func counter() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -81,7 +81,7 @@ struct VaultCopyTests {
         await #expect(throws: DataVaultError.keysMissing(name: "v")) { try await fixture.folder.open("v").unlock(.old) }
     }
 
-    @Test("A file that is put back after its vault was deleted opens nothing")
+    @Test("Restoring the file of a deleted vault does not open it")
     func deleted() async throws {
         let fixture = try VaultFixture()
         _ = try await fixture.folder.create("v", .old)
@@ -93,7 +93,7 @@ struct VaultCopyTests {
         _ = try await fixture.folder.create("v", .new)
     }
 
-    @Test("A file on another machine, without the key store, opens nothing with any password")
+    @Test("A file on another machine, without the key store, opens with no password")
     func elsewhere() async throws {
         let fixture = try VaultFixture()
         _ = try await fixture.folder.create("v", .old)
@@ -103,7 +103,7 @@ struct VaultCopyTests {
         await #expect(throws: DataVaultError.keysMissing(name: "v")) { try await other.folder.open("v").unlock(.old) }
     }
 
-    @Test("Not noticed: older values under the same password, and a copy of everything, key store included")
+    @Test("A restored older value under the same password is not detected, nor is a copy with its key store")
     func unnoticed() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)

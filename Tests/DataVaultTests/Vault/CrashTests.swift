@@ -4,7 +4,7 @@ import Testing
 @testable import DataVault
 
 /// The tests crash at every step of a change, with and without loss of unsynced changes.
-@Suite("A crash at any step leaves a vault as it was or as it shall be")
+@Suite("A crash at any step leaves a vault in its old or its new state")
 struct VaultCrashTests {
     private let clock = ManualClock()
 
@@ -61,7 +61,7 @@ struct VaultCrashTests {
         return found
     }
 
-    @Test("Changing the password, while locked and while unlocked: exactly one password opens everything")
+    @Test("If changing the password is interrupted, exactly one of the two passwords opens the vault")
     func passwordChange() async throws {
         let disk = try await prepared()
         var seen: Set<[Int]> = []
@@ -85,7 +85,7 @@ struct VaultCrashTests {
         #expect(seen == [[0], [1]])
     }
 
-    @Test("Setting a value: it is the old one or the new one, and the vault opens")
+    @Test("If setting a value is interrupted, the vault opens with the old or the new value")
     func value() async throws {
         let disk = try await prepared()
         let disks = try await crashes(
@@ -104,7 +104,7 @@ struct VaultCrashTests {
         #expect(seen == [nil, "changed"])
     }
 
-    @Test("Setting a policy: it holds whole or not at all, and its limit with it once the vault was opened")
+    @Test("If setting a policy is interrupted, the policy applies completely or not at all")
     func policy() async throws {
         let disk = try await prepared()
         var policy = PasswordPolicy()
@@ -130,7 +130,7 @@ struct VaultCrashTests {
         #expect(seen == [0, 2])
     }
 
-    @Test("Creating: there is a vault that opens, or none, and the name can be used")
+    @Test("If a creation is interrupted, the vault opens or the name is free")
     func creation() async throws {
         let disks = try await crashes(of: { _ = try await $0.create("v", .old) }, from: MemoryFiles())
         var seen: Set<Bool> = []
@@ -164,7 +164,7 @@ struct VaultCrashTests {
         #expect(seen == [true, false])
     }
 
-    @Test("Deleting: the vault is whole or absent, and the name can be used again")
+    @Test("If a deletion is interrupted, the vault is complete or gone, and the name can be used again")
     func deletion() async throws {
         let disk = try await prepared()
         let disks = try await crashes(of: { try await $0.delete("v") }, from: disk)
@@ -183,7 +183,7 @@ struct VaultCrashTests {
         #expect(seen == [true, false])
     }
 
-    @Test("A counted attempt stays counted: crashes at any moment do not raise the limit")
+    @Test("A counted attempt stays counted: crashes do not raise the limit")
     func attempts() async throws {
         let disk = try await prepared()
         let vault = try folder(disk).open("v")

@@ -21,7 +21,7 @@ struct PasswordPolicyTests {
         #expect(PasswordViolation.required.rawValue == 50)
     }
 
-    @Test("51: too short, counted in characters and not in bytes")
+    @Test("51: a password that is too short, counted in characters")
     func length() {
         #expect(violations("abc") { $0.minLength = 4 } == [.tooShort])
         #expect(violations("abcd") { $0.minLength = 4 } == [])
@@ -30,28 +30,28 @@ struct PasswordPolicyTests {
         #expect(PasswordViolation.tooShort.rawValue == 51)
     }
 
-    @Test("52: no digit")
+    @Test("52: a password without a digit")
     func digit() {
         #expect(violations("abc") { $0.hasDigits = true } == [.digitMissing])
         #expect(violations("ab3") { $0.hasDigits = true } == [])
         #expect(PasswordViolation.digitMissing.rawValue == 52)
     }
 
-    @Test("53: no upper-case letter")
+    @Test("53: a password without an upper-case letter")
     func upper() {
         #expect(violations("abc1!") { $0.hasUpper = true } == [.upperCaseMissing])
         #expect(violations("abÇ") { $0.hasUpper = true } == [])
         #expect(PasswordViolation.upperCaseMissing.rawValue == 53)
     }
 
-    @Test("54: no lower-case letter")
+    @Test("54: a password without a lower-case letter")
     func lower() {
         #expect(violations("ABC1!") { $0.hasLower = true } == [.lowerCaseMissing])
         #expect(violations("ABç") { $0.hasLower = true } == [])
         #expect(PasswordViolation.lowerCaseMissing.rawValue == 54)
     }
 
-    @Test("55: none of exactly these thirteen characters")
+    @Test("55: a password without one of the thirteen special characters")
     func special() {
         for character in "~!@#$%^&*()-+" { #expect(violations("abc\(character)") { $0.hasSpecial = true } == []) }
         for character in "_=[]{}|;:',.<>/?`\"\\ §€" {
@@ -61,13 +61,15 @@ struct PasswordPolicyTests {
         #expect(PasswordViolation.specialMissing.rawValue == 55)
     }
 
-    @Test("56: too few different characters", arguments: [("aaate", false), ("ababa", false), ("aaord", true)])
+    @Test(
+        "56: a password with too few different characters",
+        arguments: [("aaate", false), ("ababa", false), ("aaord", true)])
     func unique(password: String, isGood: Bool) {
         #expect(violations(password) { $0.minUniqueChars = 4 } == (isGood ? [] : [.tooFewUnique]))
         #expect(PasswordViolation.tooFewUnique.rawValue == 56)
     }
 
-    @Test("57: older than the days it is good for")
+    @Test("57: a password that is older than its maximum age")
     func expired() {
         let day = 86_400.0
         #expect(violations("a", age: day) { $0.expirationDays = 1 } == [])
@@ -78,7 +80,7 @@ struct PasswordPolicyTests {
         #expect(PasswordViolation.expired.rawValue == 57)
     }
 
-    @Test("For the platform's key, length and kinds of characters are skipped; different characters and age are not")
+    @Test("With a platform key, only age and the number of different characters are checked")
     func platformKey() {
         func change(_ policy: inout PasswordPolicy) {
             policy.defaultPasswordAllowed = true
@@ -104,7 +106,7 @@ struct PasswordPolicyTests {
         #expect(violations("a") { change(&$0) } == [.tooShort, .digitMissing, .upperCaseMissing, .specialMissing])
     }
 
-    @Test("Everything that is wrong is told at once, in the order of the codes")
+    @Test("All violations are reported at once, in the order of their codes")
     func all() {
         let found = violations("", age: 1e9) { $0.defaultPasswordAllowed = false }
         #expect(found == [.required])

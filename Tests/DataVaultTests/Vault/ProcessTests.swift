@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-@Suite("Several processes, and processes that are killed", .serialized)
+@Suite("Several and killed processes", .serialized)
 struct VaultProcessTests {
     @Test("kill -9 between count and check, a thousand times: every attempt is counted")
     func killed() async throws {
@@ -29,7 +29,7 @@ struct VaultProcessTests {
         #expect(!fixture.folder.contains("v"))
     }
 
-    @Test("Two processes guess at once: together they have as many attempts as one")
+    @Test("Two processes that guess at once share the limit of attempts")
     func twoGuess() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -48,7 +48,7 @@ struct VaultProcessTests {
         #expect(!fixture.folder.contains("v"))
     }
 
-    @Test("Processes that write at once lose nothing of each other's")
+    @Test("Processes that write at the same time lose no changes")
     func twoWrite() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -62,7 +62,7 @@ struct VaultProcessTests {
         #expect(try await vault.items.count == 60)
     }
 
-    @Test("A process that forbids dumps has no core file, and other processes of its user cannot look into it")
+    @Test("A process that forbids dumps has no core file, and other processes cannot read its memory")
     func noDumps() throws {
         let fixture = try VaultFixture()
         #expect(try Probe.run("dumps", fixture.directory, "v", "").output == "true 0 0\n")

@@ -7,7 +7,7 @@ import Testing
 /// The requirements of the secure vault, by their numbers (OData SDK, section 16).
 @Suite("The secure vault, requirement by requirement")
 struct RequirementTests {
-    @Test("1 Vaults have names: create, exists, open, delete; a new one is unlocked; deleting needs no password")
+    @Test("1 Named vaults are created, opened and deleted; a new vault is unlocked; deletion needs no password")
     func names() async throws {
         let fixture = try VaultFixture()
         let vaults = fixture.folder
@@ -32,7 +32,7 @@ struct RequirementTests {
         #expect(try vaults.names() == ["other"])
     }
 
-    @Test("2 Content is AES-256-GCM under scrypt, and each vault keeps the parameters")
+    @Test("2 Content is encrypted with AES-256-GCM and scrypt, and each vault stores its parameters")
     func encryption() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -54,7 +54,7 @@ struct RequirementTests {
         try await again.unlock(.new)
     }
 
-    @Test("3 A locked vault refuses every read, write, deletion and change of a property, and locking twice is fine")
+    @Test("3 A locked vault refuses all reads and changes, and locking twice is allowed")
     func locking() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -81,7 +81,7 @@ struct RequirementTests {
         #expect(try await vault.string(named: "a") == "1")
     }
 
-    @Test("4 A wrong password and a wrong salt are one and the same error")
+    @Test("4 A wrong password and a wrong salt give the same error")
     func oneError() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", VaultCredentials(password: "p", salt: "s"))
@@ -97,7 +97,7 @@ struct RequirementTests {
         try await vault.unlock(VaultCredentials(password: "p", salt: "s"))
     }
 
-    @Test("5 The third wrong password of three destroys the vault, restarts or not, and the right one starts again")
+    @Test("5 The third wrong password of three destroys the vault, also after restarts; a right one resets the count")
     func retryLimit() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -122,7 +122,7 @@ struct RequirementTests {
         #expect(try fixture.folder.keys.names() == [])
     }
 
-    @Test("5 Without a limit, nothing is ever destroyed")
+    @Test("5 Without a limit, wrong passwords never destroy a vault")
     func noLimit() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -134,7 +134,7 @@ struct RequirementTests {
         try await vault.unlock(.old)
     }
 
-    @Test("6 A vault locks itself so many seconds after its unlocking, and a reset starts the time again")
+    @Test("6 A vault locks itself after its time-out, and a reset restarts the time-out")
     func autoLock() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -159,7 +159,7 @@ struct RequirementTests {
         #expect(await !vault.isLocked)
     }
 
-    @Test("6 A wall clock set back extends no time-out")
+    @Test("6 Setting the clock back does not extend a time-out")
     func clockSetBack() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -169,7 +169,7 @@ struct RequirementTests {
         #expect(await vault.isLocked)
     }
 
-    @Test("7 Values are texts or bytes, are listed by name and type, and go one by one")
+    @Test("7 Values are texts or bytes, are listed by name and type, and are deleted one by one")
     func values() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -211,7 +211,7 @@ struct RequirementTests {
         #expect(try await vault.data(named: "big61")?.count == limit)
     }
 
-    @Test("7 A key is made once, kept as bytes, and never made of another value")
+    @Test("7 A key is created once, is stored as bytes and never replaces another value")
     func keys() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -233,7 +233,7 @@ struct RequirementTests {
         #expect(try await first == second)
     }
 
-    @Test("8 The password is changed while unlocked, and while locked with the current one")
+    @Test("8 The password is changed while unlocked, or while locked with the current password")
     func passwordChange() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -255,7 +255,7 @@ struct RequirementTests {
         }
     }
 
-    @Test("9 A policy's numbers must not be negative")
+    @Test("9 A policy with a negative number is refused")
     func negativeNumbers() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -279,7 +279,7 @@ struct RequirementTests {
         }
     }
 
-    @Test("9 All ten fields of a policy are kept as they were set, and without one all have their defaults")
+    @Test("9 All ten fields of a policy are stored, and a vault without a policy has the defaults")
     func policyIsKept() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -300,7 +300,7 @@ struct RequirementTests {
         #expect(try await vault.passwordPolicy == policy)
     }
 
-    @Test("10 Setting a policy locks; it is judged at unlocking and at both changes; the password's age is kept")
+    @Test("10 Setting a policy locks the vault and keeps the age of the password")
     func policy() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -338,7 +338,7 @@ struct RequirementTests {
         try await vault.unlock(VaultCredentials(password: "digit 2"))
     }
 
-    @Test("10 A policy's time-out and limit override the vault's own")
+    @Test("10 The time-out and limit of a policy override those of the vault")
     func policyOverrides() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -358,7 +358,7 @@ struct RequirementTests {
         #expect(await vault.isLocked)
     }
 
-    @Test("11 The codes are 50 to 57, all violations are told, and the first one is the code")
+    @Test("11 The codes are 50 to 57, all violations are reported, and the first one is the code")
     func codes() async throws {
         #expect(PasswordViolation.allCases.map(\.rawValue) == Array(50...57))
         let fixture = try VaultFixture()
@@ -373,7 +373,7 @@ struct RequirementTests {
         #expect(error?.code == 51)
     }
 
-    @Test("12 Without a password, a random key of the key store opens the vault")
+    @Test("12 A vault without a password is opened by a random key in the key store")
     func platformKey() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v")
@@ -408,7 +408,7 @@ struct RequirementTests {
         await #expect(throws: DataVaultError.keysMissing(name: "v")) { try await vault.unlock(.platformKey) }
     }
 
-    @Test("13 On Linux keys are owner-only files, sealed under a master key if the caller has one")
+    @Test("13 On Linux, keys are private files, sealed under a master key if there is one")
     func masterKey() async throws {
         let fixture = try VaultFixture()
         let files = try FileSecretStore(directory: fixture.path("sealed"))
@@ -428,7 +428,7 @@ struct RequirementTests {
         #expect(throws: DataVaultError.self) { try folder(.generate()).open("v") }
     }
 
-    @Test("14 Users of the same folder share the vaults, and one that another deleted is absent")
+    @Test("14 Users of one folder share its vaults, and see the deletion of a vault")
     func sharing() async throws {
         let fixture = try VaultFixture()
         let mine = try await fixture.folder.create("v", .old)
@@ -447,7 +447,7 @@ struct RequirementTests {
         await #expect(throws: DataVaultError.locked(name: "v")) { try await mine.string(named: "a") }
     }
 
-    @Test("15 A password that one changes locks the vault for the others, and no change of theirs is lost")
+    @Test("15 A password change locks the vault for its other users without losing their changes")
     func severalUsers() async throws {
         let fixture = try VaultFixture()
         let first = try await fixture.folder.create("v", .old)
@@ -467,7 +467,7 @@ struct RequirementTests {
         #expect(try await second.items.count == 40)
     }
 
-    @Test("16 A value of an older product without a type is read as text first, then as bytes")
+    @Test("16 An untyped value of an older product is read as text if possible, else as bytes")
     func untyped() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)

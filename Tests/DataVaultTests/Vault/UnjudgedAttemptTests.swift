@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-@Suite("An attempt that ends before the password was checked counts for nothing")
+@Suite("An interrupted password check does not count as an attempt")
 struct UnjudgedAttemptTests {
     /// Returns a locked vault that the third wrong password destroys.
     private func vault(in fixture: VaultFixture) async throws -> Vault {
@@ -19,7 +19,7 @@ struct UnjudgedAttemptTests {
         return try fixture.folder.record(file, "v").failures
     }
 
-    @Test("The right password, given as often as one likes while the device key cannot be read, destroys no vault")
+    @Test("The right password never destroys a vault, even if the device key is often unreadable")
     func deviceKey() async throws {
         let fixture = try VaultFixture()
         let vault = try await vault(in: fixture)
@@ -35,7 +35,7 @@ struct UnjudgedAttemptTests {
         try await vault.unlock(.old)
     }
 
-    @Test("A derivation that fails takes its attempt back, and leaves those that failed before it")
+    @Test("If the key derivation fails, its attempt is not counted, and earlier failures stay counted")
     func derivation() async throws {
         let fixture = try VaultFixture()
         let vault = try await vault(in: fixture)

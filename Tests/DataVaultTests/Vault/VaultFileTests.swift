@@ -50,7 +50,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("Any bytes at all are refused with the place that is wrong, and nothing traps")
+    @Test("Any bytes are refused with the wrong place, without a crash")
     func randomBytesAreRefused() throws {
         let (file, _) = try sample()
         var generator = SystemRandomNumberGenerator()
@@ -80,7 +80,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("A record of attempts is read back, and anything else is none")
+    @Test("A record of attempts is read back, and other bytes are refused")
     func record() {
         var record = TriesRecord()
         record.failures = 3

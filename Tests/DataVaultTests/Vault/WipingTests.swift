@@ -101,7 +101,7 @@ struct WipingTests {
             return needle
         }
 
-        @Test("A key that nobody holds any more is nowhere in the memory of the process")
+        @Test("A released key is nowhere in the memory of the process")
         func keyIsWiped() throws {
             try onOwnThread { () throws -> Void in
                 var key: EncryptionKey? = .generate()
@@ -116,7 +116,7 @@ struct WipingTests {
         /// BoringSSL leaves the key schedule, which begins with the key, in freed memory. The tests check that
         /// no other copy remains, and that no live memory contains the key.
         @Test(
-            "A key that sealed and opened a vault is nowhere, once freed memory was used again",
+            "After a vault was sealed and opened, its key is not in reused memory",
             .disabled(
                 if: ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == "address",
                 "The address sanitizer keeps freed memory and the frames of calls that ended from being used again."))
@@ -144,7 +144,7 @@ struct WipingTests {
             }
         }
 
-        @Test("A locked vault has no key")
+        @Test("A locked vault has no key in memory")
         func lockedVault() async throws {
             let fixture = try VaultFixture()
             let vault = try await fixture.folder.create("v", .old)
@@ -154,7 +154,7 @@ struct WipingTests {
         }
     #endif
 
-    @Test("Neither a description nor a reflection of a vault, an error or credentials shows a secret")
+    @Test("Descriptions and reflections of vaults, errors and credentials show no secret")
     func descriptions() async throws {
         let fixture = try VaultFixture()
         let secret = "TOP-SECRET-7391"

@@ -6,7 +6,7 @@ import Testing
 @testable import EncryptedSQLite
 
 /// Rule 31: a log of 40 frames over 6 pages, in which every frame replaces every other frame.
-@Suite("A frame of the log in the place of another is an error on every read")
+@Suite("A misplaced log frame is an error on every read")
 struct FrameExchangeTests {
     private static let frameCount = 40
     private static let lastFrames = frameCount - SixPages.tables - 1..<frameCount
@@ -53,14 +53,14 @@ struct FrameExchangeTests {
         #expect(try SixPages.values(try Connection.encrypted(path)) == SixPages.state(after: Self.frameCount))
     }
 
-    @Test("While this process has the database open")
+    @Test("The database is open in this process")
     func openHere() throws {
         let (database, folder) = try Self.files(.generate())
         try exchange(folder, seed: 1)
         #expect(try SixPages.values(database) == SixPages.state(after: Self.frameCount))
     }
 
-    @Test("While another process has it open", .enabled(if: OtherProcess.isAvailable, "python3 is needed"))
+    @Test("The database is open in another process", .enabled(if: OtherProcess.isAvailable, "python3 is needed"))
     func openElsewhere() throws {
         let key = EncryptionKey.generate()
         let (database, folder) = try Self.files(key)

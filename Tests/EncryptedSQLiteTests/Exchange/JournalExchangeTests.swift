@@ -7,7 +7,7 @@ import Testing
 
 /// Rule 31 for the rollback journal: 40 records of seven transactions over 6 pages, in which every record
 /// replaces every other.
-@Suite("A record of the rollback journal in the place of another rolls nothing back")
+@Suite("A misplaced journal record is not rolled back")
 struct JournalExchangeTests {
     private static let recordCount = 40
     private static let pageCount = SixPages.tables + 1
@@ -74,7 +74,7 @@ struct JournalExchangeTests {
     }
 
     @Test(
-        "While nobody has the database open, or a connection that was idle finds it", arguments: ["delete", "truncate"])
+        "The database is not open, or an idle connection finds the log", arguments: ["delete", "truncate"])
     func hot(mode: String) throws {
         let key = EncryptionKey.generate()
         let journals = try Self.journals(key, mode: mode)
@@ -120,7 +120,7 @@ struct JournalExchangeTests {
     }
 
     @Test(
-        "While its transaction goes on, rolling back shows no other transaction or page",
+        "Rolling back a running transaction shows no other transaction or page",
         arguments: ["delete", "truncate"])
     func live(mode: String) throws {
         let key = EncryptionKey.generate()

@@ -85,7 +85,7 @@ struct OlderFrameTests {
         #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) != [])
     }
 
-    @Test("A frame that was damaged before its checksum is written anew ends the transaction, and is not committed")
+    @Test("Damage to a frame before its checksum is rewritten ends the transaction without a commit")
     func damagedBeforeCommit() throws {
         let folder = try Folder()
         let database = try database(folder)
@@ -114,7 +114,7 @@ struct OlderFrameTests {
     }
 }
 
-@Suite("The log without shared memory, with an index of several regions, and in turns")
+@Suite("The log without shared memory and with an index of several regions")
 struct LogIndexTests {
     @Test("In exclusive mode, with SQLite's own index, spills, savepoints and crashes work as usual")
     func exclusive() throws {
@@ -143,7 +143,7 @@ struct LogIndexTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("A connection that was exclusive for a while reads later writes of others")
+    @Test("A connection that was exclusive for a while reads later writes of other connections")
     func exclusiveForAWhile() throws {
         let folder = try Folder()
         let first = try folder.database()
@@ -159,7 +159,7 @@ struct LogIndexTests {
         #expect(try second.values("SELECT count(*) FROM t") == ["81"])
     }
 
-    @Test("A log of more frames than the first region of the index has is read, written and recovered")
+    @Test("A log with more frames than one index region is read, written and recovered")
     func largeLog() throws {
         let folder = try Folder(inMemory: true)
         let key = EncryptionKey.generate()

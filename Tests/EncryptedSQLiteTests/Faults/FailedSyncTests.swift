@@ -5,9 +5,9 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("A sync that failed")
+@Suite("A failed sync")
 struct FailedSyncTests {
-    @Test("loses no later commit, even if the system has dropped its pages")
+    @Test("loses no later commit, even if the system has discarded its pages")
     func behind() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

@@ -47,9 +47,9 @@ extension Folder {
     }
 }
 
-@Suite("A database of format 1 is brought to format 2")
+@Suite("A database of format 1 is upgraded to format 2")
 struct FormatUpgradeTests {
-    @Test("A file that cannot be looked up does not count as missing")
+    @Test("A file whose lookup fails does not count as missing")
     func unknownFile() throws {
         let folder = try Folder()
         try Data([1]).write(to: URL(fileURLWithPath: folder.path("file")))
@@ -66,7 +66,9 @@ struct FormatUpgradeTests {
 
     private let key = EncryptionKey.generate()
 
-    @Test("Unlocking upgrades it, no page is rewritten, and release 0.1.0 refuses it by name", arguments: journalModes)
+    @Test(
+        "Unlocking upgrades the file without rewriting pages, and release 0.1.0 refuses it with an error",
+        arguments: journalModes)
     func unlocking(mode: String) throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -92,7 +94,7 @@ struct FormatUpgradeTests {
         }
     }
 
-    @Test("A passphrase opens it as before, with the same salt, so that nothing is derived a second time")
+    @Test("A passphrase opens the upgraded file with the same salt, without a second derivation")
     func passphrase() throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -111,7 +113,7 @@ struct FormatUpgradeTests {
         #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
     }
 
-    @Test("While a connection has it open it stays at format 1 and is written so; the next unlocking upgrades it")
+    @Test("The file stays at format 1 while a connection has it open, and the next unlocking upgrades it")
     func inUse() throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -157,7 +159,7 @@ struct FormatUpgradeTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")).count == 1)
     }
 
-    @Test("An idle connection with a rollback journal goes on in the new format")
+    @Test("An idle connection with a rollback journal continues in the new format")
     func idle() throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -179,7 +181,7 @@ struct FormatUpgradeTests {
         #expect(try idle.values("SELECT count(*) FROM t WHERE body LIKE '%changed'") == ["0"])
     }
 
-    @Test("A hot journal that a connection of release 0.1.0 left in an upgraded database is played back")
+    @Test("A hot journal that release 0.1.0 left in an upgraded database is played back")
     func oldJournal() throws {
         let folder = try Folder()
         try folder.makeOld(.key(key), mode: "delete")
@@ -201,7 +203,7 @@ struct FormatUpgradeTests {
         #expect(try database.values("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("A key block that says format 1 where the key opened format 2 is refused by every new connection")
+    @Test("New connections refuse a key block that claims format 1 for a format 2 database")
     func downgrade() throws {
         let folder = try Folder()
         let path = folder.path("a.db")
@@ -228,7 +230,7 @@ struct FormatUpgradeTests {
         .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1")
 
     @Test(
-        "A store of release 0.1.0 with a killed process opens with its log, and is upgraded",
+        "A store of release 0.1.0 with a killed process opens with its log and is upgraded",
         arguments: [true, false])
     func firstRelease(upgrades: Bool) throws {
         let folder = try Folder()
@@ -290,7 +292,7 @@ struct FormatUpgradeTests {
         }
     }
 
-    @Test("A crash or a fault at any operation of the upgrade leaves a database that the key opens, with all rows")
+    @Test("A crash or fault at any step of the upgrade leaves a readable database with all rows")
     func everyOperation() throws {
         let (folder, path, whole) = try onDisk()
         try EncryptedDatabase.unlock(at: path, with: .key(key))

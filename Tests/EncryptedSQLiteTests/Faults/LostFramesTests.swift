@@ -5,7 +5,7 @@ import Foundation
 import Secrets
 import Testing
 
-@Suite("Frames of the log that were lost by a read")
+@Suite("Log frames that a read lost")
 struct LostFramesTests {
     private let key = EncryptionKey.generate()
 
@@ -55,7 +55,7 @@ struct LostFramesTests {
             rows: try after.values("SELECT count(*), min(id) FROM t"))
     }
 
-    @Test("A transaction that lost some of them does not commit; one that commits is there after a crash")
+    @Test("A transaction that lost frames does not commit, and a committed one survives a crash")
     func commit() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -69,7 +69,7 @@ struct LostFramesTests {
         #expect(wentOn > 5)
     }
 
-    @Test("The next transaction of the connection, and those behind it, are written as ever")
+    @Test("The next transactions of the connection are written as usual")
     func next() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-@Suite("Commits behind the end of a log are named and kept aside")
+@Suite("Commits behind the end of a log are reported and saved")
 struct LostLogTests {
     private let key = EncryptionKey.generate()
 
@@ -29,7 +29,7 @@ struct LostLogTests {
         try EncryptedDatabase.verification(at: folder.path("a.db"), with: .key(key))
     }
 
-    @Test("A dropped write with an older log in its place is named, and the log is kept")
+    @Test("A lost write that reveals an older log is reported, and the log is kept")
     func droppedWrite() throws {
         let folder = try files()
         let path = folder.path("a.db")
@@ -61,7 +61,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: again.path("a.db")).count == 1)
     }
 
-    @Test("A log that cannot be read is named by its path")
+    @Test("The error for an unreadable log contains its path")
     func unreadable() throws {
         let folder = try Folder()
         // A file whose functions are all missing fails to be read.
@@ -82,7 +82,7 @@ struct LostLogTests {
         #expect(folder.names == [])
     }
 
-    @Test("A second loss in the same log is kept beside the first")
+    @Test("A second loss in the same log is saved beside the first")
     func secondLoss() throws {
         let folder = try files()
         for place in [7, 4] {
@@ -98,7 +98,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: folder.path("a.db")).count == 2)
     }
 
-    @Test("A damaged header of the log loses nothing either", arguments: [0, 17, 25])
+    @Test("A damaged log header loses no data", arguments: [0, 17, 25])
     func header(place: Int) throws {
         let folder = try files()
         unlink(folder.path("a.db-shm"))
@@ -128,7 +128,7 @@ struct LostLogTests {
         #expect(try other.contents()[long + "-wal"] == log)
     }
 
-    @Test("Reading quietly, as on a full disk, keeps nothing aside and changes nothing")
+    @Test("Reading on a full disk saves no copies and changes nothing")
     func quiet() throws {
         let folder = try files()
         let path = folder.path("a.db")
@@ -145,7 +145,7 @@ struct LostLogTests {
     }
 
     @Test(
-        "As long as the index of the log is there, the loss of the newest commits is named", arguments: [true, false])
+        "While the index of the log exists, the loss of the newest commits is reported", arguments: [true, false])
     func newestCommits(isCut: Bool) throws {
         let folder = try files()
         #expect(try verification(folder).damages == [])
@@ -166,7 +166,7 @@ struct LostLogTests {
         #expect(try verification(folder).damages == [])
     }
 
-    @Test("A transaction that a crash has ended is no damage, but is told")
+    @Test("A transaction that a crash ended is reported and is no damage")
     func unfinished() throws {
         let folder = try Folder()
         let database = try folder.database(key: key)
@@ -185,7 +185,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("A commit that failed leaves nothing that would be mistaken for a lost one")
+    @Test("A failed commit is not mistaken for a lost one")
     func failedCommit() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -211,7 +211,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("After a power failure without syncs, commits on the disk are kept, and never called whole")
+    @Test("After a power failure without syncs, the commits on disk are kept and never reported as complete")
     func powerFailure() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

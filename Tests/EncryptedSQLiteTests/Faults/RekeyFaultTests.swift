@@ -24,7 +24,7 @@ struct RekeyFaultTests {
         (try? EncryptedDatabase.unlock(at: path, with: .key(key))) != nil
     }
 
-    @Test("One that throws has changed nothing, one that does not has changed the key; else both keys are to be kept")
+    @Test("A failed key change leaves the old key, or both keys must be kept")
     func everyOperation() throws {
         let (folder, path, whole) = try database()
         try EncryptedDatabase.rekey(at: path, from: .key(old), to: .key(new))
@@ -70,7 +70,7 @@ struct RekeyFaultTests {
         #expect(doubts > 0)
     }
 
-    @Test("An old key that could not be wiped opens nothing, and is written over by the next change")
+    @Test("An old key that could not be erased opens nothing, and the next change overwrites it")
     func notWiped() throws {
         let (folder, path, disk) = try database()
         // The operations are the write of the new slot, its sync, and two attempts to erase the old slot.

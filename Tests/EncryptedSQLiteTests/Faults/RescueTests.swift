@@ -41,7 +41,7 @@ struct RescueTests {
         return (try database.values("SELECT id FROM t ORDER BY id"), leftOut)
     }
 
-    @Test("A flipped bit anywhere in the log takes its frame along, and nothing behind it")
+    @Test("A flipped bit anywhere in the log loses only its frame")
     func log() throws {
         let folder = try files()
         let all = (0..<10).map(String.init)
@@ -72,7 +72,7 @@ struct RescueTests {
         #expect(try saved(folder) == (Array(all.dropLast()), 1))
     }
 
-    @Test("While a connection is open nothing is copied, and no connection is opened meanwhile")
+    @Test("While a connection is open, nothing is copied and no other connection is opened")
     func exclusive() throws {
         let folder = try files()
         let path = folder.path("a.db")

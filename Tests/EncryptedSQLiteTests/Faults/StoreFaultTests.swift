@@ -157,7 +157,7 @@ struct StoreFaultTests {
         #expect(found.last <= run.committed + 1, what)
     }
 
-    @Test("The power fails at any operation", arguments: Patient.all)
+    @Test("Committed data survive a power failure at any operation", arguments: Patient.all)
     fileprivate func crash(patient: Patient) throws {
         let states = try patient.states()
         let whole = try patient.run(nil)
@@ -173,7 +173,7 @@ struct StoreFaultTests {
         }
     }
 
-    @Test("A write is cut short, a sync fails or the disk is full: the transaction fails, and the next ones go on")
+    @Test("After a short write, a failed sync or a full disk, the transaction fails and later ones work")
     func errors() throws {
         for patient in Patient.all {
             let states = try patient.states()
@@ -195,7 +195,7 @@ struct StoreFaultTests {
         }
     }
 
-    @Test("After a failed sync, more transactions and a power failure, committed data are there")
+    @Test("After a failed sync, further transactions and a power failure, committed data are there")
     func failedSyncs() throws {
         for patient in Patient.all {
             let states = try patient.states()
@@ -244,7 +244,7 @@ struct StoreFaultTests {
         database.close()
     }
 
-    @Test("Rule 4: after syncs that lied and a power failure, the database is whole or refuses to be read")
+    @Test("Rule 4: after false syncs and a power failure, the database is complete or refuses to be read")
     func lies() throws {
         var whole = 0
         for patient in Patient.all where patient.isEncrypted {

@@ -29,7 +29,7 @@ struct VerifyTests {
     }
 
     @Test(
-        "A whole database, its log and its journal have no damage, and nothing is written",
+        "A check of an intact database, log and journal finds no damage and writes nothing",
         arguments: ["wal", "delete"])
     func whole(mode: String) throws {
         let folder = try files(mode: mode)
@@ -58,7 +58,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("A flipped bit in any region of any file is found, at its place", arguments: ["wal", "delete"])
+    @Test("A flipped bit in any file is found at its place", arguments: ["wal", "delete"])
     func flippedBits(mode: String) throws {
         let folder = try files(mode: mode)
         let journal = try folder.contents()["a.db-journal"] ?? Data(count: 12)
@@ -87,7 +87,7 @@ struct VerifyTests {
         #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
     }
 
-    @Test("A file cut in the middle of a page, a locked one and a later version are told")
+    @Test("A truncated page, a locked file and a newer version are reported")
     func others() throws {
         let folder = try files(mode: "wal")
         let path = folder.path("a.db")
@@ -105,7 +105,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("With the key, a flipped bit that follows from the format is a damage of the key block, and no more")
+    @Test("With the key, a flipped bit in a derivable field is reported as damage of the key block only")
     func constants() throws {
         let folder = try files(mode: "wal")
         let path = folder.path("a.db")
@@ -133,7 +133,7 @@ struct VerifyTests {
         #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [])
     }
 
-    @Test("A file that was cut between two pages ends too early, unless the log has the rest")
+    @Test("A file that is cut between two pages is too short, unless the log has the rest")
     func cut() throws {
         let folder = try files(mode: "wal")
         let path = folder.path("a.db")
@@ -159,7 +159,7 @@ struct VerifyTests {
         database.close()
     }
 
-    @Test("Frames of an older log and of a transaction that was rolled back are no damage")
+    @Test("Frames of an older log and of a rolled back transaction are no damage")
     func leftovers() throws {
         let folder = try Folder()
         let database = try folder.database(key: key)

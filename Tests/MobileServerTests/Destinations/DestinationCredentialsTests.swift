@@ -41,19 +41,19 @@ struct DestinationCredentialsTests {
         return try #require(result.withLock { $0 })
     }
 
-    @Test("Without credentials, those of the user stay on the server")
+    @Test("Without a configured authentication, the credentials of the user stay on the server")
     func none() async throws {
         let seen = try await seen { $0.kind = .none }.seen
         #expect(seen.first?.field("Authorization") == nil)
     }
 
-    @Test("A technical user is sent with Basic")
+    @Test("A technical user is sent as Basic authentication")
     func basic() async throws {
         let seen = try await seen { $0.kind = .basic }.seen
         #expect(seen.first?.field("Authorization") == "Basic \(Data("tech:s3cret".utf8).base64EncodedString())")
     }
 
-    @Test("A key is sent in its field")
+    @Test("An API key is sent in its header field")
     func key() async throws {
         let seen = try await seen {
             $0.kind = .apiKey
@@ -62,7 +62,7 @@ struct DestinationCredentialsTests {
         #expect(seen.first?.field("APIKey") == "s3cret")
     }
 
-    @Test("The credentials of the user are passed through; without them the answer is 401")
+    @Test("The credentials of the user are passed through; a request without credentials gets 401")
     func passThrough() async throws {
         #expect(try await seen { $0.kind = .passThrough }.seen.first?.field("Authorization") == "Bearer user-token")
         let anonymous = try await seen(user: nil) { $0.kind = .passThrough }

@@ -90,7 +90,7 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("Only the destination's origin is asked: paths and redirects cannot lead elsewhere")
+    @Test("Requests go only to the origin of the destination, despite other paths and redirects")
     func origin() async throws {
         let inner = try await ScriptedBackEnd { _, _ in Answer(body: "{\"secret\":1}") }
         try await ScriptedBackEnd.run { seen, _ in
@@ -113,7 +113,7 @@ struct DestinationProxyTests {
         await inner.stop()
     }
 
-    @Test("Codes of the server in responses of a back end are replaced (review, 10)")
+    @Test("Reserved error codes in responses of a back end are replaced (review, 10)")
     func reservedCodes() async throws {
         try await ScriptedBackEnd.run { seen, _ in
             seen.path.contains("xml")
@@ -145,7 +145,7 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("The token against cross-site request forgery stays on the server, and a refused change is sent once more")
+    @Test("The CSRF token of the back end stays on the server, and a refused change is sent once more")
     func csrf() async throws {
         try await ScriptedBackEnd.run { seen, _ in
             if seen.field("X-CSRF-Token") == "Fetch" {
@@ -171,7 +171,7 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("No more requests than the gate allows reach the back end at once")
+    @Test("The number of concurrent requests at the back end is limited")
     func gate() async throws {
         let running = Mutex((now: 0, most: 0))
         try await ScriptedBackEnd.run {
@@ -194,7 +194,7 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("A request beyond the queue is told to come back")
+    @Test("A request that does not fit into the queue is refused with a time to retry")
     func queue() async throws {
         try await ScriptedBackEnd.run {
             $0.destinations["shop"]?.gate = 1
@@ -219,7 +219,7 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("After five failures the back end is left alone, and one request finds out when it is back")
+    @Test("After five failures, requests to the back end stop until a single test request succeeds")
     func breaker() async throws {
         let now = Mutex(ContinuousClock.now)
         let gate = DestinationGate(limit: 2, queue: 2, now: { now.withLock { $0 } })
@@ -239,7 +239,7 @@ struct DestinationProxyTests {
         #expect(gate.running == 0)
     }
 
-    @Test("A change reaches the back end although the device goes away (review, 11)")
+    @Test("A change reaches the back end even if the device disconnects (review, 11)")
     func departedCaller() async throws {
         let done = Mutex(0)
         try await ScriptedBackEnd.run { _, _ in
@@ -257,7 +257,25 @@ struct DestinationProxyTests {
         }
     }
 
-    @Test("A body beyond the limit is refused, and a URL beyond 8 KB too")
+    @Test("A destination tells devices the queries of its configuration")
+    func summaries() async throws {
+        try await ScriptedBackEnd.run { configuration in
+            var query = QueryConfiguration("Orders?$filter=Open")
+            query.hasStreams = true
+            query.group = "sales"
+            configuration.destinations["shop"]?.queries["orders"] = query
+            configuration.destinations["shop"]?.dialect = .v4
+        } answer: { _, _ in
+            Answer(body: "{}")
+        } _: { site, _ async throws in
+            let application = try #require(try await site.services.applications.application(named: "shop"))
+            let queries = await site.part.summaries(of: application).first?.queries ?? []
+            #expect(queries.map(\.query) == ["Orders?$filter=Open"] && queries.map(\.group) == ["sales"])
+            #expect(queries.first?.hasStreams == true)
+        }
+    }
+
+    @Test("Bodies beyond the limit and URLs beyond 8 KB are refused")
     func limits() async throws {
         try await ScriptedBackEnd.run { _, _ in
             Answer(body: "{}")

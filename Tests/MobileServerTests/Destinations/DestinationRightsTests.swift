@@ -28,7 +28,7 @@ struct DestinationRightsTests {
 
     private let json = ["Content-Type": "application/json"]
 
-    @Test("Only the rows of the permission are read, also by key and as a count")
+    @Test("Only permitted rows are read, also by key and in counts")
     func reads() async throws {
         try await run { site, _ async throws in
             let rows = try await Wire.send("GET", site.url + "Products")
@@ -45,7 +45,7 @@ struct DestinationRightsTests {
         }
     }
 
-    @Test("No path around the filter shows a row: navigation, expansion, aggregation, batches and feeds")
+    @Test("No path shows hidden rows: navigation, expansion, aggregation, batches and feeds")
     func detours() async throws {
         try await run { site, _ async throws in
             for path in [
@@ -64,7 +64,7 @@ struct DestinationRightsTests {
         }
     }
 
-    @Test("Only the rows of the permission are changed, before and after the change")
+    @Test("A change is permitted only if the row matches before and after the change")
     func changes() async throws {
         try await run { site, backEnd in
             func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
@@ -88,7 +88,7 @@ struct DestinationRightsTests {
         }
     }
 
-    @Test("A caller without a role sees nothing of the set")
+    @Test("A caller without a role sees no rows of the set")
     func withoutRole() async throws {
         try await run { site, _ async throws in
             site.caller.withLock { $0.principal = Principal(name: "bob") }
@@ -98,7 +98,7 @@ struct DestinationRightsTests {
         }
     }
 
-    @Test("Without any permission in the configuration, everything passes")
+    @Test("Without permissions in the configuration, all requests pass")
     func none() async throws {
         try await ShopBackEnd.run { site, _ async throws in
             #expect(try await Wire.send("GET", site.url + "Products(1)").status == 200)

@@ -32,8 +32,8 @@ final class DestinationSite: Sendable {
     /// The credentials and roles of the caller, which a test may change.
     let caller: Mutex<(credentials: String?, principal: Principal)>
 
-    /// The greatest size of a body: a client that sends more receives the refusal also on a slow machine.
-    static let uploadLimit: Int64 = 2 << 20
+    /// The greatest size of a body, in bytes.
+    static let uploadLimit = ServerLimits().upload
 
     /// Starts a node with the application `shop` and its destination `shop`.
     static func run(
@@ -71,10 +71,8 @@ final class DestinationSite: Sendable {
         _ = try await state.applications.activate(version.version, of: record.id, ifActive: nil)
         application = record.id
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-        var limits = ServerConfiguration()
-        limits.limits.upload = Self.uploadLimit
         services = NodeServices(
-            state: state, keys: keys, configuration: limits, nodeName: "test", dataFolder: folder,
+            state: state, keys: keys, configuration: ServerConfiguration(), nodeName: "test", dataFolder: folder,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         self.state = state
         let part = try DestinationsPart(services: services, transport: transport) { path in

@@ -33,7 +33,7 @@ struct LinkRewritingTests {
         try rewritten(text, JSONLinkRewriter(map, content: content), pieces: pieces)
     }
 
-    @Test("Control information of V4 is rewritten, values of properties are not", arguments: [1, 3, 1000])
+    @Test("In V4, control information is rewritten and property values are not", arguments: [1, 3, 1000])
     func v4(pieces: Int) throws {
         let text = """
             {"@odata.context":"https://back.example:8443/svc/$metadata#Orders",
@@ -52,7 +52,7 @@ struct LinkRewritingTests {
         #expect(try json(text, pieces: pieces) == expected)
     }
 
-    @Test("Control information of V2 is rewritten, a property named uri is not")
+    @Test("In V2, control information is rewritten and a property named uri is not")
     func v2() throws {
         let text = """
             {"d":{"results":[{"__metadata":{"id":"https://back.example:8443/svc/P(1)","uri":"https://back.example:8443/svc/P(1)",
@@ -67,7 +67,7 @@ struct LinkRewritingTests {
         #expect(found.contains("\"__next\":\"https://server.example/m/v1/shop/d/back/P?$skiptoken=9\""))
     }
 
-    @Test("Bound entities of a request lead to the back end")
+    @Test("References in request bodies are rewritten to the back end")
     func request() throws {
         let back = JSONLinkRewriter(LinkMap(from: map.to, to: map.from), content: .plain)
         let found = try rewritten(
@@ -79,7 +79,7 @@ struct LinkRewritingTests {
         )
     }
 
-    @Test("Links of removed entities and relations in a delta are rewritten, other ids are not")
+    @Test("In a delta, links of removed entities and relations are rewritten, and other ids are not")
     func delta() throws {
         let found = try json(
             #"{"value":[{"@odata.context":"https://back.example:8443/svc/$metadata#C/$deletedEntity","id":"https://back.example:8443/svc/C(1)"},{"id":"https://back.example:8443/svc/own"}]}"#
@@ -104,7 +104,7 @@ struct LinkRewritingTests {
         }
     }
 
-    @Test("Atom, references and metadata are rewritten, properties are not", arguments: [1, 5, 4096])
+    @Test("In Atom, references and metadata, links are rewritten and properties are not", arguments: [1, 5, 4096])
     func xml(pieces: Int) throws {
         let text = """
             <?xml version="1.0"?><!-- https://back.example:8443/svc/ --><feed xml:base="https://back.example:8443/svc/">
@@ -150,13 +150,14 @@ struct LinkRewritingTests {
     }
 
     @Test(
-        "A usual path is taken", arguments: ["", "Orders", "Orders('a%2Fb')", "Orders(1)/Lines?$filter=A%20eq%20'..'"])
+        "An ordinary path is accepted",
+        arguments: ["", "Orders", "Orders('a%2Fb')", "Orders(1)/Lines?$filter=A%20eq%20'..'"])
     func plainPaths(path: String) {
         #expect(LinkMap.isPlain(path: path) == true)
     }
 }
 
-@Suite("A batch that is taken apart")
+@Suite("A batch that is split")
 struct MultipartBodyTests {
     private let text = """
         --b\r
@@ -184,7 +185,7 @@ struct MultipartBodyTests {
 
         """
 
-    @Test("Parts, change sets, fields and bodies survive")
+    @Test("Parts, change sets, fields and bodies of a batch are preserved")
     func survives() throws {
         let batch = try MultipartBody(Array(text.utf8), boundary: "b")
         #expect(batch.parts.count == 2)

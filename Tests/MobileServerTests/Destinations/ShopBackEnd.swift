@@ -28,6 +28,7 @@ final class ShopBackEnd: Sendable {
     private final class Counter: Sendable {
         let requests = Mutex<[String]>([])
         let refusal = Mutex<Int?>(nil)
+        let delay = Mutex<Duration>(.zero)
     }
 
     init(_ ability: Ability = Ability(), rows: Int = 3) async throws {
@@ -53,7 +54,9 @@ final class ShopBackEnd: Sendable {
             if let status = count.refusal.withLock({ $0 }) {
                 return (HTTPResponse(status: .init(code: status)), ByteStream([]))
             }
-            return await endpoints.handle(request, body, principal: principal)
+            let answer = await endpoints.handle(request, body, principal: principal)
+            if request.method == .get { try? await Task.sleep(for: count.delay.withLock(\.self)) }
+            return answer
         }.start()
         url = "http://127.0.0.1:\(server.port)/"
     }
@@ -66,6 +69,9 @@ final class ShopBackEnd: Sendable {
 
     /// Makes every response this status; `nil` for the service's own ones.
     func refuse(with status: Int?) { count.refusal.withLock { $0 = status } }
+
+    /// Holds the responses to reads back, after their rows were read.
+    func delayReads(by time: Duration) { count.delay.withLock { $0 = time } }
 
     /// Changes rows as another program would.
     func send(_ method: String, _ path: String, _ json: String? = nil) async throws {
@@ -155,12 +161,13 @@ private struct PlainService: ProviderWrapper {
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
-        if !ability.isRepeatable {
-            request.repeatability = nil
-            if case .batch(var items) = request.body {
-                for index in items.indices { items[index].request.repeatability = nil }
-                request.body = .batch(items)
+        if !ability.isRepeatable { request.repeatability = nil }
+        if case .batch(var items) = request.body {
+            for index in items.indices {
+                if !ability.hasDeltaLinks { items[index].request.preferences.trackChanges = false }
+                if !ability.isRepeatable { items[index].request.repeatability = nil }
             }
+            request.body = .batch(items)
         }
         return try await base.execute(request)
     }

@@ -152,7 +152,7 @@ final class EchoDestinations: DestinationService {
                 queries: [
                     QuerySummary(
                         name: "Orders", query: "Orders?$filter=Open", group: "default", visibility: .user,
-                        refreshInterval: .seconds(900))
+                        refreshInterval: .seconds(900), hasStreams: true)
                 ], options: StoreOptionSettings())
         ]
     }

@@ -14,7 +14,7 @@ import Testing
         try LabDevice(authorization: "Bearer abc").proof("GET", url, nonce: nonce, now: 1000, change)
     }
 
-    @Test("A proof is parsed with its claims")
+    @Test("The claims of a proof are parsed")
     func parsing() throws {
         let proof = try DeviceProof(Self.proof(.init(id: "one")))
         #expect(proof.id == "one")
@@ -26,7 +26,7 @@ import Testing
         #expect(proof.credentialsHash == Base64URL.encode(Array(SHA256.hash(data: Array("abc".utf8)))))
     }
 
-    @Test("The example of RFC 9449, 4.1, is a proof")
+    @Test("The example of RFC 9449, 4.1, is accepted as a proof")
     func example() throws {
         let text = """
             eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZ\
@@ -41,7 +41,7 @@ import Testing
         #expect(proof.issuedAt == 1_562_262_616)
     }
 
-    @Test("A thumbprint is that of RFC 7638")
+    @Test("The thumbprint of a key is that of RFC 7638")
     func thumbprint() throws {
         // RFC 9449, 6.1: the key of the examples and its thumbprint.
         let key = DeviceKey(
@@ -49,7 +49,7 @@ import Testing
         #expect(try #require(key).thumbprint == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
     }
 
-    @Test("Each changed bit of a proof makes it worthless")
+    @Test("A proof with any flipped bit is refused")
     func bits() throws {
         let proof = try Self.proof()
         let bytes = Array(proof.utf8)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "Headers of other kinds of tokens are refused",
+        "Tokens of other kinds are refused as proofs",
         arguments: [
             #"{"typ":"JWT","alg":"ES256","jwk":JWK}"#, #"{"typ":"dpop+jwt","alg":"none","jwk":JWK}"#,
             #"{"typ":"dpop+jwt","alg":"HS256","jwk":JWK}"#, #"{"typ":"dpop+jwt","alg":"ES256"}"#,
@@ -101,7 +101,7 @@ import Testing
         for (left, right) in different { #expect(!ProofCheck.isSame(left, right), "\(left) \(right)") }
     }
 
-    @Test("Review 23: any node checks a nonce of another node, and no nonce lives longer than five minutes")
+    @Test("Review 23: every node accepts the nonces of the others, for at most five minutes")
     func nonces() {
         let key = SymmetricKey(size: .bits256)
         let (one, other) = (ProofNonces(key: key), ProofNonces(key: key))
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: Over HTTP
 
-    @Test("A request of a registration without a proof is refused, and every answer brings a nonce")
+    @Test("A registered device needs a proof, and every response contains a nonce")
     func missing() async throws {
         try await DeviceLab().run { server in
             let device = LabDevice()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("Review 23: a captured proof of a change is refused by every node, and one of a read by the same node")
+    @Test("Review 23: a replayed change is refused by every node, and a replayed read by the same node")
     func replay() async throws {
         let keys = ServerKeysForTest.make()
         let lab = try await DeviceLab(keys: keys)
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("The URL of a proof is that of server.public_url")
+    @Test("The URL of a proof is checked against server.public_url")
     func publicURL() async throws {
         var settings = ListenerSettings()
         settings.publicURL = "https://mobile.example/base"

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "Behind a relay the farm is a path segment",
+        "Behind a relay, the farm is a path segment of the URL",
         arguments: [
             "/client/rs_client.dll/farm1/", "/cli/iasrelayserver/farm1/", "/ias_relay_server/client/rs_client.dll/f/",
         ])
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("The addresses of the API are pure functions of the settings")
+    @Test("The addresses of the API depend only on the settings")
     func addresses() throws {
         var settings = ListenerSettings()
         settings.pathPrefix = "a/b/"
@@ -125,7 +125,7 @@ import Testing
         #expect(throws: (any Error).self) { try addresses.address(of: head, MountContext()) }
     }
 
-    @Test("Metadata and service document are open, and describe the sets")
+    @Test("Metadata and service document need no sign-in, and describe the sets")
     func metadata() async throws {
         try await DeviceLab().run { server in
             let metadata = try await server.send(.get, server.api + "$metadata")
@@ -136,11 +136,15 @@ import Testing
             #expect(metadata.text.contains("BatchSupported"))
             let document = try await server.send(.get, server.api)
             let names = (document.json["value"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
-            #expect(Set(names) == ["Registrations", "Destinations", "Policies", "Features"])
+            #expect(
+                Set(names) == [
+                    "Registrations", "Destinations", "Policies", "Features", "Uploads", "Shared", "Messages",
+                    "Subscriptions", "Bundles", "LogRecords", "PersonalizationValues",
+                ])
         }
     }
 
-    @Test("Destinations list defining queries and store options, and d/NAME is passed on with the caller")
+    @Test("Destinations list their defining queries and store options, and d/NAME forwards the caller")
     func destinations() async throws {
         try await DeviceLab().run { server in
             let device = LabDevice()
@@ -151,6 +155,7 @@ import Testing
             let queries = answer.json["Queries"] as? [[String: Any]] ?? []
             #expect(queries.first?["Query"] as? String == "Orders?$filter=Open")
             #expect(queries.first?["RefreshInterval"] as? Int == 15)
+            #expect(queries.first?["Streams"] as? Bool == true)
             #expect((answer.json["StoreOptions"] as? [String: Any])?["collation"] as? String == "UTF8BIN")
             let passed = try await device.send(server, .get, "d/northwind/Orders?$top=1")
             #expect(passed.text == "northwind /m/v1/shop/d/northwind/ ann \(device.id)")
@@ -158,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A user without a device uses a destination that needs no registration, and no other one")
+    @Test("A user without a device can use only destinations that need no registration")
     func withoutDevice() async throws {
         let open = try await DeviceLab { $0.registration.isRequired = false }
         try await open.run { server in

@@ -141,7 +141,7 @@ import X509
         }
     }
 
-    @Test("A certificate of the server's authority opens TLS, and signs its user in")
+    @Test("A certificate signs its user in if the configured authority issued it; that of a device or another does not")
     func overTLS() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -153,22 +153,34 @@ import X509
             "-out", path("server.pem"))
         try #require(made.status == 0, "\(made.output)")
         var settings = ListenerSettings()
-        settings.clientCA = path("ca.pem")
+        settings.clientCA = path("clients.pem")
         let lab = try await DeviceLab(server: settings) {
             $0.security = ["cards": SecurityConfiguration(kind: .certificate)]
+            $0.security["cards"]?.ca = path("cards.pem")
         }
-        try lab.part.authorityPEM.write(toFile: path("ca.pem"), atomically: true, encoding: .utf8)
-        // The card of a person, of the same authority.
-        let key = P256.Signing.PrivateKey()
-        let request = try CertificateRequest(Self.request(Certificate.PrivateKey(key)))
-        let issued = try DeviceAuthority(keys: lab.keys).issue(request, for: "ann", application: "shop", at: .now)
-        try PEMDocument(type: "CERTIFICATE", derBytes: issued.bytes).pemString
-            .write(toFile: path("ann.pem"), atomically: true, encoding: .utf8)
-        try key.pemRepresentation.write(toFile: path("ann.key"), atomically: true, encoding: .utf8)
+        func authority(_ name: String) throws -> DeviceAuthority {
+            try DeviceAuthority(
+                privateKey: DeviceAuthority.makePrivateKey(), name: name, since: Date(timeIntervalSinceNow: -86_400))
+        }
+        let (cards, others) = (try authority("Cards"), try authority("Others"))
+        try cards.pem.write(toFile: path("cards.pem"), atomically: true, encoding: .utf8)
+        // TLS accepts the authorities of all applications, and that of devices.
+        try "\(cards.pem)\n\(others.pem)\n".write(toFile: path("clients.pem"), atomically: true, encoding: .utf8)
+        let accepted = try ClientAuthoritiesFile.write(
+            in: folder.path, configured: "clients.pem", devices: lab.part.authorityPEM)
+        // The card of a person, and certificates that are no cards.
+        for (name, issuer) in [("ann", cards), ("other", others), ("device", try DeviceAuthority(keys: lab.keys))] {
+            let key = P256.Signing.PrivateKey()
+            let request = try CertificateRequest(Self.request(Certificate.PrivateKey(key)))
+            let issued = try issuer.issue(request, for: "ann", application: "shop", at: .now)
+            try PEMDocument(type: "CERTIFICATE", derBytes: issued.bytes).pemString
+                .write(toFile: path("\(name).pem"), atomically: true, encoding: .utf8)
+            try key.pemRepresentation.write(toFile: path("\(name).key"), atomically: true, encoding: .utf8)
+        }
         var configuration = ODataServer.Configuration()
         configuration.tls = ODataServer.TLS(
             certificateChainFile: path("server.pem"), privateKeyFile: path("server.key"),
-            clientAuthorities: path("ca.pem"))
+            clientAuthorities: accepted)
         configuration.tls?.areClientsOptional = true
         try await lab.run(configuration) { server in
             var device = LabDevice()
@@ -183,6 +195,13 @@ import X509
             ]
             let without = try await Command.curl(common + ["-H", "DPoP: \(proof)", url])
             #expect(without.hasSuffix("401"))
+            for name in ["other", "device"] {
+                let proof = try device.proof("POST", url, nonce: nonce, now: lab.now)
+                let refused = try await Command.curl(
+                    common
+                        + ["-H", "DPoP: \(proof)", "--cert", path("\(name).pem"), "--key", path("\(name).key"), url])
+                #expect(refused.hasSuffix("401"), "\(name): \(refused)")
+            }
             let fresh = try device.proof("POST", url, nonce: nonce, now: lab.now)
             let answer = try await Command.curl(
                 common + ["-H", "DPoP: \(fresh)", "--cert", path("ann.pem"), "--key", path("ann.key"), url])

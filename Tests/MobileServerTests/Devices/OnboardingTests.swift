@@ -15,7 +15,7 @@ import Testing
 @Suite("Onboarding") struct OnboardingTests {
     // MARK: CAPTCHA
 
-    @Test("Review 26: a CAPTCHA is solved once, in three rounds and five minutes")
+    @Test("Review 26: a CAPTCHA is valid once, for three rounds and five minutes")
     func captcha() async throws {
         let lab = try await DeviceLab {
             $0.security = ["guests": SecurityConfiguration(kind: .anonymous)]
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A challenge of another application, or a changed one, is worthless")
+    @Test("A challenge of another application, or a changed one, is refused")
     func foreignChallenge() throws {
         let captchas = Captchas(key: .generate())
         let reader = ReadableCaptcha()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("An application may want a code beside the credentials")
+    @Test("An application can require a code in addition to credentials")
     func activationBesides() async throws {
         let lab = try await DeviceLab { $0.registration.needsActivation = true }
         try await lab.run { server in
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("Codes are read as people type them")
+    @Test("Codes are accepted in the forms in which people type them")
     func codes() {
         let code = ActivationCode()
         #expect(ActivationCode(code.text) == code)
@@ -177,7 +177,7 @@ import Testing
         func verify(using algorithm: some JWTAlgorithm) throws {}
     }
 
-    @Test("Tokens of an issuer sign in, and discovery finds the keys of the issuer")
+    @Test("Tokens of an issuer sign in, and discovery finds its keys")
     func tokens() async throws {
         let key = ES256PrivateKey()
         let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")
@@ -227,7 +227,7 @@ import Testing
         await issuer.stop()
     }
 
-    @Test("An issuer that names another one, or is not reached over https, is not believed")
+    @Test("A discovery document with another issuer, or without https, is refused")
     func foreignIssuer() async throws {
         let lab = try await DeviceLab {
             var security = SecurityConfiguration(kind: .bearer)
@@ -245,7 +245,7 @@ import Testing
 
     // MARK: Discovery
 
-    @Test("The discovery document names applications and their ways to sign in, and no secret")
+    @Test("The discovery document names applications and sign-in methods, and contains no secret")
     func discovery() async throws {
         let lab = try await DeviceLab {
             $0.registration.minimumAppVersion = "2.0"
@@ -275,7 +275,7 @@ import Testing
 
     // MARK: Guessing
 
-    @Test("Review 25: guesses are delayed for the guesser's address, and a known user goes on working")
+    @Test("Review 25: wrong passwords delay the address that sends them, and a known user continues")
     func guessing() async throws {
         try await DeviceLab().run { server in
             let device = LabDevice()
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test("Delays grow from one second to a minute, and end")
+    @Test("Delays grow from one second to a minute, and expire")
     func delays() {
         let now = ServerInstant(rawValue: 1_000_000_000)
         func left(_ failures: Int, _ ago: Int64) -> Int64 {

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Policies have an ETag, and are not sent again while they are the same")
+    @Test("Policies have an ETag, and unchanged policies are not sent again")
     func notModified() async throws {
         let lab = try await DeviceLab()
         try await lab.run { server in
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("Features are switches with parameters, of which the nearest place wins")
+    @Test("Features are switches with parameters, and the most specific setting applies")
     func features() async throws {
         let lab = try await DeviceLab { $0.policies.features = ["scan": true, "print": true] }
         try await lab.run { server in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Review 10: a locked device reads its order and confirms it, and nothing else")
+    @Test("Review 10: a locked device can only read and confirm its lock")
     func lock() async throws {
         let lab = try await DeviceLab()
         try await lab.run { server in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Review 9: a wiped device confirms with the confirmation of the order and nothing else")
+    @Test("Review 9: a wiped device can only confirm the wipe")
     func wipe() async throws {
         let lab = try await DeviceLab()
         try await lab.run { server in
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A device that was not seen for the days of the policy is locked at its next request")
+    @Test("A device that was absent for the days of the policy is locked at its next request")
     func inactive() async throws {
         let lab = try await DeviceLab { $0.policies.lock.inactiveDays = 3 }
         try await lab.run { server in
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "Values of a policy that do not fit are refused",
+        "Invalid policy values are refused",
         arguments: [
             ("PasswordPolicy", #"{"MinLength":-1}"#), ("PasswordPolicy", #"{"Length":1}"#), ("Nonsense", "{}"),
             ("Features", #"{"Switches":[{"Name":"a","IsEnabled":true,"Enabled":true}]}"#),

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("A call with one read-only setting is refused as a whole")
+    @Test("A call with one read-only setting is refused completely")
     func readOnly() async throws {
         try await Self.lab().run { server in
             let device = LabDevice()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("Settings have limits")
+    @Test("Settings are limited in number and size")
     func limits() async throws {
         try await Self.lab().run { server in
             let device = LabDevice()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("A device reads no settings of another device")
+    @Test("A device cannot read the settings of another device")
     func foreign() async throws {
         try await Self.lab().run { server in
             let (device, other) = (LabDevice(), LabDevice())

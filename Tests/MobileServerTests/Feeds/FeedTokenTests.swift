@@ -15,7 +15,7 @@ struct FeedTokenTests {
             expires: ServerInstant(rawValue: 1_800_000_000_000_000), incarnation: 7)
     }
 
-    @Test("A token survives its text, and has 103 bytes")
+    @Test("A token is read back from its text and has 103 bytes")
     func survives() throws {
         for kind in [FeedToken.Kind.delta, .fullNext, .deltaNext] {
             let text = token(kind).text(keys)
@@ -24,7 +24,7 @@ struct FeedTokenTests {
         }
     }
 
-    @Test("Every flipped bit makes a token that cannot be checked, never another position (review, 13)")
+    @Test("A flipped bit makes a token invalid and never gives another position (review, 13)")
     func bitFlips() throws {
         let bytes = try #require(Data(base64Encoded: standard(token().text(keys)) + "=="))
         #expect(bytes.count == FeedToken.size)
@@ -37,18 +37,19 @@ struct FeedTokenTests {
         }
     }
 
-    @Test("The token of another server cannot be checked (review, 13)")
+    @Test("A token of another server is invalid (review, 13)")
     func otherKeys() {
         #expect(throws: FeedToken.Refusal.unverifiable) { try FeedToken(token().text(.generate()), keys) }
     }
 
-    @Test("A text that is no token is told as such", arguments: ["", "abc", "%00", String(repeating: "!", count: 138)])
+    @Test(
+        "A text that is no token has its own error", arguments: ["", "abc", "%00", String(repeating: "!", count: 138)])
     func syntax(text: String) {
         #expect(throws: FeedToken.Refusal.syntax) { try FeedToken(text, keys) }
         #expect(!FeedToken.isForm(text))
     }
 
-    @Test("Any text is refused or is the token itself")
+    @Test("Any text is refused or is a valid token")
     func fuzz() throws {
         var numbers = SystemRandomNumberGenerator()
         let original = token().text(keys)
@@ -70,7 +71,7 @@ struct FeedTokenTests {
         }
     }
 
-    @Test("Two lists of fields never make one key (review, 1)")
+    @Test("Two different lists of fields never give the same key (review, 1)")
     func keysOfFeeds() {
         func key(_ destination: String, _ query: String, _ audience: [String] = []) -> [UInt8] {
             FeedKey.make(

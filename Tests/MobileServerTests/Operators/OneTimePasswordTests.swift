@@ -5,7 +5,7 @@ import Testing
 /// One-time passwords by time (RFC 6238).
 @Suite("One-time passwords") struct OneTimePasswordTests {
     @Test(
-        "Passwords are those of RFC 6238, appendix B",
+        "One-time passwords are those of RFC 6238, appendix B",
         arguments: [
             (59, "287082"), (1_111_111_109, "081804"), (1_111_111_111, "050471"), (1_234_567_890, "005924"),
             (2_000_000_000, "279037"), (20_000_000_000, "353130"),
@@ -28,7 +28,7 @@ import Testing
         #expect(OneTimePassword.base32(Array("foob".utf8)) == "MZXW6YQ")
     }
 
-    @Test("Networks have addresses of both kinds")
+    @Test("Networks are matched for IPv4 and IPv6 addresses")
     func networks() throws {
         let list = try #require(NetworkList(["10.0.0.0/8", "192.0.2.1", "2001:db8::/33"]))
         for inside in ["10.255.0.1", "192.0.2.1", "2001:db8:1::1", "::ffff:10.1.1.1"] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Sessions of operators: sign-in, link, CSRF, roles and service keys (`mobile-server.md` 6.6, 10 and 0.11).
 @Suite("Operator sessions") struct OperatorSessionTests {
-    @Test("The first operator uses the printed link, sets password and one-time password, and signs in with them")
+    @Test("The first operator signs in with the printed link and then sets password and one-time password")
     func firstOperator() async throws {
         let lab = try await OperatorLab()
         try await lab.run { server in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A link ends after fifteen minutes, and is made for known operators only")
+    @Test("A sign-in link expires after fifteen minutes and exists only for known operators")
     func linkAge() async throws {
         let lab = try await OperatorLab()
         try await lab.run { server in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A wrong name, password or one-time password has the same answer, and many have a delay")
+    @Test("Wrong names, passwords and one-time passwords get the same response, and repeated ones a delay")
     func refusals() async throws {
         let lab = try await OperatorLab()
         let secret = try await lab.add("eve", .viewer)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("Roles are cumulative: viewer, support, manager, security")
+    @Test("Each role includes the roles before it: viewer, support, manager, security")
     func roles() async throws {
         let lab = try await OperatorLab()
         try await lab.addDevices(["d1"])
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("A session ends when it is idle, too old, or its operator is locked")
+    @Test("A session ends when it is idle or too old, or when its operator is locked")
     func ends() async throws {
         let lab = try await OperatorLab()
         let secret = try await lab.add("max", .manager)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("Wipes, keys and operators need password and one-time password again")
+    @Test("Wipes, keys and changes of operators require password and one-time password again")
     func confirmation() async throws {
         let lab = try await OperatorLab()
         try await lab.addDevices(["d1"])
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("A service key sees its application alone, until it expires or is removed")
+    @Test("A service key reads only its application until it expires or is removed")
     func serviceKeys() async throws {
         let lab = try await OperatorLab()
         try await lab.addDevices(["d1"])
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("Operators sign in from the configured networks only, and over plain HTTP from this machine only")
+    @Test("Operators sign in only from the configured networks, and over plain HTTP only from this machine")
     func networks() async throws {
         let lab = try await OperatorLab { $0.operators.networks = ["192.0.2.0/24"] }
         let secret = try await lab.add("max", .manager)

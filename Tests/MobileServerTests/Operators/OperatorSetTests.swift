@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("The mirror follows changes, removals and removed users")
+    @Test("Review 28: the mirror follows changes and removals, and removes what depends on a removed user")
     func following() async throws {
         try await withOperator { lab, session in
             try await lab.addDevices(["d1", "d2"])
@@ -216,6 +216,60 @@ import Testing
             #expect(try await second.send(.post, approve, body: "{}").status == 204)
             #expect(try await wiped() == 11)
             #expect(try await second.send(.post, approve, body: "{}").status == 409)
+        }
+    }
+
+    @Test("A version that sends credentials to new places needs a second operator, unless security activates it")
+    func activation() async throws {
+        let lab = try await OperatorLab()
+        let (one, other) = (try await lab.add("one", .manager), try await lab.add("two", .manager))
+        let helper = try await lab.add("sup", .support)
+        try await lab.run { server async throws in
+            let first = try await server.signIn("one", one)
+            let second = try await server.signIn("two", other)
+            let support = try await server.signIn("sup", helper)
+            func add(_ destination: String) async throws -> Int {
+                let body = #"{"destinations":{"erp":\#(destination)}}"#
+                let made = try await first.send(
+                    .post, "ConfigurationVersions",
+                    body: #"{"Application":"shop","Body":\#(String(reflecting: body))}"#)
+                #expect(made.status == 201, "\(made.text)")
+                return try #require(made.json["Version"] as? Int)
+            }
+            func activate(_ version: Int) async throws -> LabServer.Answer {
+                try await first.send(
+                    .post,
+                    "ConfigurationVersions(Application='shop',Version=\(version))/Outpost.Operators.Activate",
+                    body: "{}")
+            }
+            func active() async throws -> Int? {
+                try await lab.state.applications.application(named: "shop")?.activeVersion
+            }
+            let plain = try await add(#"{"url":"https://erp.example/"}"#)
+            #expect(try await activate(plain).status == 204)
+            let secret =
+                #"{"url":"https://mine.example/","authentication":{"kind":"basic","user":"u","secret":"secret:erp"}}"#
+            let version = try await add(secret)
+            let asked = try await activate(version)
+            #expect(asked.status == 202, "\(asked.text)")
+            #expect(try await active() == plain)
+            let id = try #require(asked.json["ID"] as? Int)
+            let approve = "Approvals(\(id))/Outpost.Operators.Approve"
+            #expect(try await first.send(.post, approve, body: "{}").status == 409)
+            #expect(try await support.send(.post, approve, body: "{}").status == 403)
+            #expect(try await active() == plain)
+            #expect(try await second.send(.post, approve, body: "{}").status == 204)
+            #expect(try await active() == version)
+            // The same places again need nobody.
+            #expect(try await activate(plain).status == 204)
+            let file = try await add(#"{"kind":"sqlite","url":"/etc/other.db"}"#)
+            let late = try await activate(file)
+            #expect(late.status == 202)
+            let lateID = try #require(late.json["ID"] as? Int)
+            // Another version is activated meanwhile, which the approval does not name.
+            _ = try await activate(try await add(#"{"url":"https://third.example/"}"#))
+            let outdated = try await second.send(.post, "Approvals(\(lateID))/Outpost.Operators.Approve", body: "{}")
+            #expect(outdated.status == 412, "\(outdated.text)")
         }
     }
 

@@ -26,7 +26,7 @@ struct ReplayTests {
         return formatter.string(from: Date().addingTimeInterval(offset))
     }
 
-    @Test("A second upload after a lost response is answered from the store and creates no second row")
+    @Test("A repeated upload after a lost response gets the stored response and creates no second row")
     func lostResponse() async throws {
         try await ShopBackEnd.run { site, backEnd in
             let body = "{\"ID\": 50, \"Name\": \"Once\", \"Price\": 1, \"CategoryID\": 1}"
@@ -49,7 +49,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Another request with the same id is refused (review, 12)")
+    @Test("A different request with the same id is refused (review, 12)")
     func mismatch() async throws {
         try await ScriptedBackEnd.run { _, _ in
             Answer(status: 204, fields: [:])
@@ -64,7 +64,8 @@ struct ReplayTests {
         }
     }
 
-    @Test("A request from the future or without a date is refused, one from long ago is unknown (review, 12)")
+    @Test(
+        "Requests with a future date or without a date are refused, and old ones have an unknown outcome (review, 12)")
     func moments() async throws {
         try await ScriptedBackEnd.run { _, _ in
             Answer(status: 204, fields: [:])
@@ -98,7 +99,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A guarded change is sent again after an unknown outcome, because the ETag recognises the repeat")
+    @Test("A guarded change is sent again after an unknown outcome, because its ETag prevents a second effect")
     func guarded() async throws {
         let count = Mutex(0)
         try await ScriptedBackEnd.run { _, _ in
@@ -113,7 +114,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("After a response that proves that nothing happened, the request is forwarded again")
+    @Test("If the response proves that nothing happened, the request is forwarded again")
     func nothingHappened() async throws {
         let count = Mutex(0)
         try await ScriptedBackEnd.run { _, _ in
@@ -128,7 +129,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Many copies of a request at once reach the back end once")
+    @Test("Concurrent copies of a request reach the back end once")
     func together() async throws {
         try await ScriptedBackEnd.run { _, _ in
             try await Task.sleep(for: .milliseconds(200))

@@ -14,7 +14,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("An empty file has the defaults")
+    @Test("An empty file gives the defaults")
     func defaults() throws {
         let configuration = try ServerConfiguration(yaml: "", path: "s.yaml")
         #expect(configuration == ServerConfiguration())
@@ -22,7 +22,7 @@ struct ConfigurationTests {
         #expect(configuration.limits.upload == 32 << 20 && configuration.server.drain == .seconds(30))
     }
 
-    @Test("All mistakes are told at once, each with line and column and the nearest key")
+    @Test("All mistakes are reported at once, with line, column and the nearest key")
     func mistakes() {
         let found = problems(
             """
@@ -45,7 +45,7 @@ struct ConfigurationTests {
         #expect(found.contains { $0.contains("needs the key 'url'") })
     }
 
-    @Test("Every key of the specification is read and written")
+    @Test("Every key of the specification is read and written back")
     func everyKey() throws {
         let text = try String(contentsOf: Self.file("every-key.yaml"), encoding: .utf8)
         let configuration = try ServerConfiguration(yaml: text, path: "every-key.yaml")
@@ -63,7 +63,61 @@ struct ConfigurationTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Files/\(name)")
     }
 
-    @Test("A version is canonical JSON that reads back the same")
+    @Test("A key without effect in this build is named with its place")
+    func keysWithoutEffect() throws {
+        var warnings: [ConfigurationProblem] = []
+        _ = try ServerConfiguration(
+            yaml: """
+                database: {point: 3}
+                operators: {oidc: {client_id: a}}
+                images: {folder: /srv}
+                push: {web_push_hosts: []}
+                traces: {collector_url: 'https://a.example/'}
+                compatibility: {smp: true}
+                applications:
+                  shop:
+                    push: {apns: {topic: a}}
+                    destinations:
+                      erp:
+                        url: https://erp.example/
+                        prepopulate: shared
+                        queries:
+                          Q: {query: Q, bind: region, modified: At}
+                """, path: "s", warnings: &warnings)
+        #expect(warnings.map(\.line) == [1, 2, 3, 4, 5, 6, 9, 13, 15, 15], "\(warnings)")
+        #expect(warnings.allSatisfy { $0.isWarning })
+        _ = try ApplicationConfiguration(yaml: "push: {fcm: {account: a}}", path: "a", warnings: &warnings)
+        #expect(warnings.count == 1)
+        _ = try ServerConfiguration(yaml: "", path: "s", warnings: &warnings)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(
+        "A value that this build cannot keep is refused by name",
+        arguments: [
+            ("visibility: partitioned", "visibility"), ("tracking: etag", "tracking"),
+            ("tracking: modified", "tracking"),
+        ])
+    func refusedValues(text: String, key: String) {
+        let found = problems(
+            """
+            applications:
+              shop:
+                destinations:
+                  erp:
+                    url: https://erp.example/
+                    authentication: {kind: propagation}
+                    queries:
+                      Q:
+                        query: Q
+                        \(text)
+            """)
+        #expect(found.count == 2, "\(found)")
+        #expect(found[0].contains(":6:") && found[0].contains("propagation"))
+        #expect(found.last?.contains(":10:") == true && found.last?.contains(key) == true)
+    }
+
+    @Test("A version is stored as canonical JSON that reads back the same")
     func versions() throws {
         let text = try String(contentsOf: Self.file("every-key.yaml"), encoding: .utf8)
         let configuration = try ServerConfiguration(yaml: text, path: "every-key.yaml")
@@ -85,7 +139,7 @@ struct ConfigurationTests {
         #expect(problems("server: {listen: '', operator_listen: '[::1]:80'}").isEmpty)
     }
 
-    @Test("A secret is a reference, and a value in its place is refused without being repeated")
+    @Test("A secret must be a reference, and the error for a plain value does not contain it")
     func secrets() {
         let found = problems("keys: {master: hunter2-hunter2}")
         #expect(found.count == 1 && found[0].contains("file:PATH"))
@@ -94,7 +148,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "Text that is no configuration is refused with its place",
+        "Invalid text is refused with its place",
         arguments: ["a: [", "a: b: c", "- a", "&a [*a]", "server: {listen: a, listen: b}", "x: \u{0}"])
     func hostile(text: String) {
         #expect(!problems(text).isEmpty)

@@ -32,7 +32,7 @@ struct EndpointFileTests {
         secret_option=x
         """
 
-    @Test("Known keys are applied, unknown ones are kept for the export")
+    @Test("Known keys are applied, and unknown keys are kept for the export")
     func importing() throws {
         var warnings: [ConfigurationProblem] = []
         let read = try EndpointFile.applying(Self.text, path: "e.ini", to: Self.application, warnings: &warnings)
@@ -52,7 +52,7 @@ struct EndpointFileTests {
         #expect(again == read)
     }
 
-    @Test("All mistakes are told with line and column")
+    @Test("All mistakes are reported with line and column")
     func mistakes() {
         let text = """
             early=1

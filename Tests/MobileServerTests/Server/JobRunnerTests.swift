@@ -40,7 +40,7 @@ struct JobRunnerTests {
         Issue.record("the condition never held")
     }
 
-    @Test("Two nodes carry out each job once")
+    @Test("Two nodes run each job once")
     func once() async throws {
         let state = try await Self.state()
         let count = Mutex<[String: Int]>([:])
@@ -57,7 +57,7 @@ struct JobRunnerTests {
         await state.close()
     }
 
-    @Test("A long job keeps its lease")
+    @Test("A long job renews its lease")
     func renewal() async throws {
         let state = try await Self.state()
         let starts = Mutex(0)
@@ -97,7 +97,7 @@ struct JobRunnerTests {
         await state.close()
     }
 
-    @Test("At the end, a running job is given back without a try")
+    @Test("At shutdown, a running job is returned and does not count as a try")
     func drain() async throws {
         let state = try await Self.state()
         let hasStarted = Mutex(false)

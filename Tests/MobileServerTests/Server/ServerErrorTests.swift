@@ -11,7 +11,7 @@ struct ServerErrorTests {
         ServerStateError.self,
     ]
 
-    @Test("Each of them has a code")
+    @Test("Each of these errors has a code")
     func codes() {
         for type in Self.types { #expect(type is any CodedError.Type, "\(type) has no code") }
     }

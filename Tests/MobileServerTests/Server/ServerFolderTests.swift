@@ -19,7 +19,7 @@ struct ServerFolderTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("The folder and its keys are readable for their owner alone")
+    @Test("Only the owner can read the folder and its keys")
     func permissions() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }
@@ -28,7 +28,7 @@ struct ServerFolderTests {
         for name in ["master.key", "keys"] { #expect(try Self.permissions(folder.file(name)) == 0o600) }
     }
 
-    @Test("A new master key opens the same state, and the old one does not (point 13)")
+    @Test("A new master key opens the same state, and the old key does not (point 13)")
     func rekey() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }
@@ -49,7 +49,7 @@ struct ServerFolderTests {
         await state.close()
     }
 
-    @Test("A backup holds the state and neither the master key nor a plain secret")
+    @Test("A backup contains the state, and neither the master key nor plain secrets")
     func backup() async throws {
         let (folder, other) = (Self.folder(), Self.folder())
         defer { Self.remove(folder, other) }
@@ -79,6 +79,25 @@ struct ServerFolderTests {
         await restored.close()
     }
 
+    @Test("A backup neither replaces a file nor follows a link")
+    func links() async throws {
+        let folder = Self.folder()
+        defer { Self.remove(folder) }
+        try await folder.create()
+        let (state, _) = try await folder.open(ServerConfiguration())
+        _ = try await state.migrate(dryRun: false)
+        let (target, link) = (folder.file("target"), folder.file("link"))
+        try "kept".write(toFile: target, atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        for path in [target, link] {
+            await #expect(throws: ServerFolderError.self) {
+                try await ServerBackup.write(folder, state: state, to: path)
+            }
+        }
+        await state.close()
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "kept")
+    }
+
     @Test("A cut or changed backup is refused, and nothing is written")
     func damaged() async throws {
         let (folder, other) = (Self.folder(), Self.folder())
@@ -99,7 +118,7 @@ struct ServerFolderTests {
         }
     }
 
-    @Test("A folder with files is not restored into")
+    @Test("A backup is not restored into a folder with files")
     func notEmpty() async throws {
         let folder = Self.folder()
         defer { Self.remove(folder) }

@@ -20,8 +20,11 @@ struct ServerNodeTests {
         }
     }
 
-    private static func services() async throws -> NodeServices {
+    private static func services(
+        _ change: (inout ListenerSettings) -> Void = { _ in }
+    ) async throws -> NodeServices {
         var configuration = ServerConfiguration()
+        change(&configuration.server)
         configuration.server.listen = "127.0.0.1:0"
         configuration.server.operatorListen = "127.0.0.1:0"
         configuration.server.metricsListen = "127.0.0.1:0"
@@ -35,7 +38,7 @@ struct ServerNodeTests {
         try await Command.curl("--output", "/dev/null", "--write-out", "%{http_code}", url)
     }
 
-    @Test("Each listener serves its mounts and the health, and metrics have a listener of their own")
+    @Test("Each listener serves its routes and health, and metrics have their own listener")
     func listeners() async throws {
         let services = try await Self.services()
         var options = ServerNode.Options()
@@ -60,7 +63,19 @@ struct ServerNodeTests {
         await services.state.close()
     }
 
-    @Test("A node that ends is not ready before its listeners end")
+    @Test("Behind two trusted proxies, the client is the one that the first of them names")
+    func hops() async throws {
+        let services = try await Self.services { $0.trustedHops = 2 }
+        let node = ServerNode(services: services, parts: [Greeting()])
+        try await node.start()
+        let url = try #require(node.url(of: .devices)) + "hello/"
+        let chain = "X-Forwarded-For: 198.51.100.1, 192.0.2.7, 203.0.113.1"
+        #expect(try await Command.curl("--header", chain, url) == "192.0.2.7")
+        await node.stop()
+        await services.state.close()
+    }
+
+    @Test("A stopping node reports that it is not ready before its listeners close")
     func drain() async throws {
         let services = try await Self.services()
         var options = ServerNode.Options()
@@ -78,7 +93,7 @@ struct ServerNodeTests {
         await services.state.close()
     }
 
-    @Test("A part that does not start stops the node, and no listener stays")
+    @Test("If a part fails to start, the node stops and closes its listeners")
     func failedStart() async throws {
         struct Broken: ServerPart {
             struct Failure: Error {}

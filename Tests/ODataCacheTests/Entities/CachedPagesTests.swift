@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("A provider with a cache before it keeps all pages of a set")
+@Suite("A provider behind a cache keeps all pages of a set")
 struct CachedPagesTests {
     private let model: EntityDataModel
     private let base: ScriptedProvider
@@ -41,7 +41,7 @@ struct CachedPagesTests {
 
     private func numbers(_ ids: Int64...) -> [ODataValue?] { ids.map { .integer($0) } }
 
-    @Test("All pages are answered without the service, and queries over the whole set too")
+    @Test("All pages of a query are answered from the cache, and so are queries over the whole set")
     func allPages() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)
@@ -53,7 +53,7 @@ struct CachedPagesTests {
         #expect(try await cache.search("c5", in: "Customers").count == 1)
     }
 
-    @Test("Pages of a query are kept too, and make no whole set")
+    @Test("Pages of a query are cached, and do not count as the whole set")
     func pagesOfQuery() async throws {
         let provider = CachingProvider(base, cache: MemoryEntityCache(model: model), policy: .validateElseCached)
         give(try customers(1...3))
@@ -63,7 +63,7 @@ struct CachedPagesTests {
         await #expect(throws: Unreachable.self) { try await self.ids(provider, "Customers") }
     }
 
-    @Test("Pages that are fresh are not asked for again, those behind a link included")
+    @Test("Fresh pages are not requested again, also behind a next link")
     func fresh() async throws {
         let provider = CachingProvider(
             base, cache: MemoryEntityCache(model: model), policy: .cached(for: .seconds(1000)))
@@ -93,7 +93,7 @@ struct CachedPagesTests {
         }
     }
 
-    @Test("A set that shrank loses the entities that the service has removed")
+    @Test("When a set is read again, entities that the service removed leave the cache")
     func shrunk() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)
@@ -106,7 +106,7 @@ struct CachedPagesTests {
         #expect(try await ids(provider, "Customers?$filter=ID ne 3") == numbers(2, 4))
     }
 
-    @Test("A cache without room for all pages answers with an error, never with a part of the set")
+    @Test("A cache without room for all pages gives an error and never a part of the set")
     func tooSmall() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 3))
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)
@@ -117,7 +117,7 @@ struct CachedPagesTests {
         await #expect(throws: Unreachable.self) { try await self.ids(provider, "Customers?$filter=ID gt 1") }
     }
 
-    @Test("A change forgets the pages of its set, saved ones included")
+    @Test("A change removes the cached pages of its set, also from disk")
     func changed() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .onlyCached)
@@ -130,7 +130,7 @@ struct CachedPagesTests {
         await #expect(throws: ODataError.self) { try await self.ids(later) }
     }
 
-    @Test("Links that lead in a circle make no whole set")
+    @Test("A circle of next links does not count as a whole set")
     func circle() async throws {
         let provider = CachingProvider(base, cache: MemoryEntityCache(model: model), policy: .validateElseCached)
         let all = try customers(1...2)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("A provider with a cache before it")
+@Suite("A provider behind a cache")
 struct CachingProviderTests {
     private let model: EntityDataModel
     private let base: ScriptedProvider
@@ -38,7 +38,7 @@ struct CachingProviderTests {
         }
     }
 
-    @Test("An entity that did not change does not travel again: If-None-Match, 304, answered from the cache")
+    @Test("An unchanged entity is not transferred again: If-None-Match, 304, answered from the cache")
     func conditional() async throws {
         let provider = CachingProvider(base)
         give([try Shop.customer(model, 1, "Ann")])
@@ -51,7 +51,7 @@ struct CachingProviderTests {
         #expect(entity(try await provider.execute(read("Customers(1)")))?["Name"] == .string("Bob"))
     }
 
-    @Test("A cache of an app's own takes the place of ours")
+    @Test("An app can replace the cache with its own")
     func foreignCache() async throws {
         let cache = ForeignCache()
         let provider = CachingProvider(base, cache: cache)
@@ -63,7 +63,7 @@ struct CachingProviderTests {
         #expect(entity(again)?["Name"] == .string("Ann"))
     }
 
-    @Test("A condition of the caller's own is left as it is")
+    @Test("A condition that the caller sets is not changed")
     func ownCondition() async throws {
         let provider = CachingProvider(base)
         give([try Shop.customer(model, 1, "Ann")])
@@ -73,7 +73,7 @@ struct CachingProviderTests {
         #expect(try await provider.execute(request).status == 304)
     }
 
-    @Test("An entity that was read in part is not answered as a whole one")
+    @Test("A partly read entity is not returned as a complete one")
     func partial() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .onlyCached)
@@ -82,7 +82,7 @@ struct CachingProviderTests {
         await #expect(throws: ODataError.self) { try await provider.execute(self.read("Customers(1)")) }
     }
 
-    @Test("If the service cannot be reached and the policy allows it, the cache answers")
+    @Test("If the service is unreachable and the policy allows it, the cache answers")
     func unreachable() async throws {
         let customers = try (1...3).map { try Shop.customer(model, Int64($0), "C\($0)") }
         for (policy, answers) in [(CachePolicy.validate, false), (.validateElseCached, true)] {
@@ -102,7 +102,7 @@ struct CachingProviderTests {
         }
     }
 
-    @Test("A set that was read whole answers queries over it, not one that lost an entity since")
+    @Test("A completely read set answers queries, but not after it has lost an entity")
     func wholeSet() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 3))
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)
@@ -115,7 +115,7 @@ struct CachingProviderTests {
         await #expect(throws: Unreachable.self) { try await provider.execute(self.read("Customers?$filter=ID ne 2")) }
     }
 
-    @Test("A response within its lifetime is not requested again")
+    @Test("A fresh response is not requested again")
     func fresh() async throws {
         let clock = Mutex(ContinuousClock().now)
         let provider = CachingProvider(base, cache: MemoryEntityCache(), policy: .cached(for: .seconds(60))) {
@@ -132,7 +132,7 @@ struct CachingProviderTests {
         #expect(base.requests.count == 2)
     }
 
-    @Test("A missing entity is 504 if the service must not be asked")
+    @Test("A missing entity is 504 if only the cache may answer")
     func onlyCached() async throws {
         let cache = MemoryEntityCache(model: model)
         try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
@@ -147,7 +147,7 @@ struct CachingProviderTests {
         #expect(base.requests.isEmpty)
     }
 
-    @Test("A change updates the cache: its response is stored, and affected entries are removed")
+    @Test("A change stores its response in the cache and removes affected entries")
     func changes() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .cached(for: .seconds(1000)))
@@ -176,7 +176,7 @@ struct CachingProviderTests {
         #expect(await cache.collections.isEmpty, "a batch may have changed anything")
     }
 
-    @Test("A change is shown at once, and undone when the service refuses it")
+    @Test("A change is shown at once, and undone if the service refuses it")
     func optimistic() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
@@ -202,7 +202,7 @@ struct CachingProviderTests {
         #expect(causes == [.changed, .reverted, .changed, .confirmed, .cleared])
     }
 
-    @Test("A deletion is shown at once, and undone when the service refuses it")
+    @Test("A deletion is shown at once, and undone if the service refuses it")
     func optimisticDeletion() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
@@ -232,7 +232,7 @@ struct CachingProviderTests {
             "it goes at once, and comes back where it is still there")
     }
 
-    @Test("An entity that is gone, or that somebody else has changed, is forgotten")
+    @Test("An entity that was deleted or changed by another user is removed from the cache")
     func gone() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)
@@ -249,7 +249,7 @@ struct CachingProviderTests {
         #expect(await cache.entity(Shop.key(1), in: "Customers") == nil)
     }
 
-    @Test("Metadata are kept in memory and between runs; damage and a missing key mean that they are read again")
+    @Test("Metadata are cached in memory and on disk, and read again if damaged or without a key")
     func metadata() async throws {
         let folder = TemporaryFolder()
         let store = PersistentStore(folder: folder.path, policy: .unprotected)
@@ -272,7 +272,7 @@ struct CachingProviderTests {
         #expect(await locked.metadata(of: "http://host/") == nil)
     }
 
-    @Test("The memory of metadata has as many services as it may")
+    @Test("The number of services with cached metadata is limited")
     func metadataCapacity() async {
         let cache = MemoryMetadataCache()
         for number in 0...MemoryMetadataCache.capacity {

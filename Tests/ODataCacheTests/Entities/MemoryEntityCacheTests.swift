@@ -20,7 +20,7 @@ struct MemoryEntityCacheTests {
         await cache.entities(of: "Customers").compactMap { if case .integer(let id)? = $0["ID"] { id } else { nil } }
     }
 
-    @Test("Entities are kept, found by key, listed in their order, replaced and removed")
+    @Test("Entities are stored, found by key, listed in order, replaced and removed")
     func basics() async throws {
         let cache = MemoryEntityCache(model: model)
         try await cache.store(customers(1...3), in: "Customers")
@@ -37,14 +37,14 @@ struct MemoryEntityCacheTests {
         #expect(await cache.collections.isEmpty)
     }
 
-    @Test("A collection is at most full: one under, at and one over its capacity", arguments: [2, 3, 4])
+    @Test("A collection never exceeds its capacity", arguments: [2, 3, 4])
     func capacity(_ count: Int64) async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 3))
         try await cache.store(customers(1...count), in: "Customers")
         #expect(await ids(cache) == Array(max(1, count - 2)...count))
     }
 
-    @Test("The entity goes that was neither read nor written for longest")
+    @Test("The least recently used entity is evicted")
     func leastRecentlyUsed() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 3))
         try await cache.store(customers(1...3), in: "Customers")
@@ -54,7 +54,7 @@ struct MemoryEntityCacheTests {
         #expect(await ids(cache) == [1, 2, 4])
     }
 
-    @Test("Each collection has a capacity of its own; 0 keeps nothing, and a smaller one takes effect at once")
+    @Test("Each collection has its own capacity; 0 stores nothing, and a smaller one applies at once")
     func perCollection() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 0))
         try await cache.setCapacity(5, of: "Customers")
@@ -67,7 +67,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.capacity(of: "Customers") == 2)
     }
 
-    @Test("Capacities are 0 to 65,535", arguments: [(-1, false), (0, true), (65_535, true), (65_536, false)])
+    @Test("Capacities range from 0 to 65,535", arguments: [(-1, false), (0, true), (65_535, true), (65_536, false)])
     func capacityRange(_ capacity: Int, _ isLegal: Bool) {
         #expect(((try? MemoryEntityCache(limits: .init(capacity: capacity))) != nil) == isLegal)
     }
@@ -91,7 +91,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.documentKeys == ["fits"])
     }
 
-    @Test("The order of uses holds over many more uses than entities")
+    @Test("The order of use is correct for many more uses than entities")
     func manyUses() {
         var used = LeastRecentlyUsed<Int, Int>()
         for number in 0..<1000 { used.set(number, cost: 1, for: number % 10) }
@@ -105,7 +105,7 @@ struct MemoryEntityCacheTests {
         #expect(used.cost == 0)
     }
 
-    @Test("A full collection drops the value that was not used for longest, and keeps the order of arrival")
+    @Test("A full collection evicts the least recently used value and keeps the order of insertion")
     func fullCollection() {
         var used = LeastRecentlyUsed<String, Int>(capacity: 3)
         for (number, key) in ["a", "b", "c"].enumerated() { used.set(number, for: key) }
@@ -123,7 +123,7 @@ struct MemoryEntityCacheTests {
         #expect(used.inOrder.map(\.value) == [6, 7, 8])
     }
 
-    @Test("An entity that does not fit the model is refused by its type, and nothing of the same call is kept")
+    @Test("An entity that does not fit the model is refused, and nothing of its call is stored")
     func foreign() async throws {
         let cache = MemoryEntityCache()
         await #expect(throws: CacheError.noModel) { try await cache.store(self.customers(1...1), in: "Customers") }
@@ -142,7 +142,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.collections.isEmpty)
     }
 
-    @Test("A cache holds the entities of one model; the same one read again is no other")
+    @Test("A cache is for one model, and accepts the same model again")
     func oneModel() async throws {
         let cache = MemoryEntityCache(model: model)
         try await cache.store(customers(1...1), in: "Customers")
@@ -157,7 +157,7 @@ struct MemoryEntityCacheTests {
         try await cache.adopt(other)
     }
 
-    @Test("Any document is kept under a key, listed, found and removed")
+    @Test("Documents are stored under keys, listed, found and removed")
     func documents() async {
         let cache = MemoryEntityCache()
         let document = CachedDocument(Array("<service/>".utf8), contentType: "application/atomsvc+xml", etag: "\"1\"")
@@ -171,7 +171,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.documentKeys.isEmpty)
     }
 
-    @Test("A local change is shown, survives updates of the service and eviction, and can be undone")
+    @Test("A local change is shown, survives updates and eviction, and can be undone")
     func localChanges() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 2))
         try await cache.store(customers(1...2), in: "Customers")
@@ -186,7 +186,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.revert(Shop.key(1), in: "Customers") == false)
     }
 
-    @Test("An optimistic creation gets the service's key when it is confirmed, and is gone when it is not")
+    @Test("An optimistic creation gets its key when it is confirmed, and disappears when it is refused")
     func optimistic() async throws {
         let cache = MemoryEntityCache(model: model)
         try await cache.change(Shop.customer(model, -1, "new"), in: "Customers", state: .optimistic)
@@ -198,7 +198,7 @@ struct MemoryEntityCacheTests {
         #expect(await ids(cache) == [7])
     }
 
-    @Test("More local changes than the capacity are refused, and none is lost")
+    @Test("Local changes beyond the capacity are refused, and none is lost")
     func fullOfChanges() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 2))
         for id in 1...2 { try await cache.change(Shop.customer(model, Int64(id), "mine"), in: "Customers") }
@@ -239,7 +239,7 @@ struct MemoryEntityCacheTests {
             ])
     }
 
-    @Test("A page of changes updates parts, removes by key and by id, and keeps the delta link")
+    @Test("A page of changes updates properties, removes entities by key and id, and stores the delta link")
     func delta() async throws {
         let cache = MemoryEntityCache(model: model)
         var third = try Shop.customer(model, 3, "third")
@@ -261,7 +261,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.deltaLink(of: "Customers") == "Customers?$deltatoken=2")
     }
 
-    @Test("Refreshing reads all at first, then only changes, and all again when the link is forgotten by the service")
+    @Test("A refresh reads everything first, then only changes, and everything again without a valid delta link")
     func refresh() async throws {
         let provider = ScriptedProvider(model)
         let all = try customers(1...3)
@@ -288,7 +288,7 @@ struct MemoryEntityCacheTests {
         #expect(provider.requests[0].preferences.trackChanges)
     }
 
-    @Test("Queries over one set are answered from the cache; others are refused by name")
+    @Test("Queries over one set are answered from the cache, and the others are refused by name")
     func queries() async throws {
         for cache in [MemoryEntityCache(model: model), ForeignCache(model: model)] as [any EntityCache] {
             try await cache.store(customers(1...5), in: "Customers")
@@ -306,7 +306,7 @@ struct MemoryEntityCacheTests {
         }
     }
 
-    @Test("The collections of the service are found by name and by meaning")
+    @Test("Collections of the service are found by name and by title")
     func navigation() async throws {
         #expect(await MemoryEntityCache().listedCollections().isEmpty)
         let xml = Shop.xml.replacing(

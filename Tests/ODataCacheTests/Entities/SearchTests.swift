@@ -48,18 +48,18 @@ struct SearchTests {
         #expect(try await found(text, strategy) == ids)
     }
 
-    @Test("By default, words are found by their beginning, in any case")
+    @Test("By default, words match by their beginning in any case")
     func standard() async throws {
         let hits = try await cache.search("MEI", in: "Customers", locale: Locale(identifier: "en"))
         #expect(hits.map { $0["ID"] } == [.integer(2)])
     }
 
-    @Test("Nothing, or blanks alone, finds every entity", arguments: ["", "  \n"])
+    @Test("An empty search finds every entity", arguments: ["", "  \n"])
     func nothing(_ text: String) async throws {
         for strategy in SearchStrategy.allCases { #expect(try await found(text, strategy).count == 5) }
     }
 
-    @Test("Upper and lower case are the same by the rules of the locale")
+    @Test("Letter case is compared by the rules of the locale")
     func locale() async throws {
         #expect(try await found("ığdır", SearchStrategy.wordPrefix, "tr") == [4])
         #expect(try await found("iğdir", SearchStrategy.fullPrefix, "tr") == [])
@@ -68,7 +68,7 @@ struct SearchTests {
         #expect(try await found("mu\u{308}ller", SearchStrategy.wordPrefix) == [3])
     }
 
-    @Test("If the metadata mark searchable properties, only these are searched, else all texts")
+    @Test("If the metadata mark searchable properties, only these are searched")
     func searchable() async throws {
         #expect(try await cache.search("red", in: "Articles").map { $0["Code"] } == [.string("anna")])
         #expect(try await cache.search("anna", in: "Articles").isEmpty)
@@ -76,7 +76,7 @@ struct SearchTests {
         #expect(shape.searchableProperties == ["Name", "City"])
     }
 
-    @Test("Regular expressions find, and a bad or overlong pattern is an error")
+    @Test("Regular expressions match, and an invalid or long pattern is an error")
     func regularExpressions() async throws {
         #expect(try await found("^h?anna", RegularExpressionSearch()) == [1, 2])
         #expect(try await found("^Anna", RegularExpressionSearch(isCaseSensitive: true)) == [1])
@@ -91,7 +91,7 @@ struct SearchTests {
         }
     }
 
-    @Test("A regular expression that would take for ever ends at its time limit")
+    @Test("A slow regular expression ends at its time limit")
     func timeLimit() async throws {
         try await cache.store(
             [Shop.customer(model, 6, String(repeating: "a", count: 60) + "!")], in: "Customers")
@@ -103,7 +103,7 @@ struct SearchTests {
         #expect(clock.now - start < .seconds(20))
     }
 
-    @Test("An app's own search takes the place of ours")
+    @Test("An app can replace the search with its own")
     func own() async throws {
         struct Backwards: EntitySearch {
             func matcher(for text: String, locale: Locale) -> SearchMatcher {
@@ -113,7 +113,7 @@ struct SearchTests {
         #expect(try await found("nilreB", Backwards()) == [1])
     }
 
-    @Test("A cache of an app's own is searched as ours is")
+    @Test("An app's own cache can be searched in the same way")
     func foreignCache() async throws {
         let foreign = ForeignCache(model: model)
         try await foreign.store(await cache.entities(of: "Customers"), in: "Customers")

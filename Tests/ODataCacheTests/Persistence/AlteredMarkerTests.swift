@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("The record of a store's format counts only as its key authenticates it")
+@Suite("The format record of a store counts only if its key authenticates it")
 struct AlteredMarkerTests {
     private let folder = TemporaryFolder()
     private let key = EncryptionKey.generate()
@@ -35,7 +35,7 @@ struct AlteredMarkerTests {
     }
 
     @Test(
-        "An encrypted store takes no plain items in because somebody has written that it is being encrypted",
+        "An encrypted store refuses plain items, even if someone marks it as being encrypted",
         arguments: [("unprotected", "full", 1), ("unprotected", "full", 2), ("afterFirstUnlock", "full", 2)])
     func plainItems(policy: String, target: String, format: Int) async throws {
         try await store().put("mine", for: "a")
@@ -47,7 +47,7 @@ struct AlteredMarkerTests {
         await #expect(throws: PersistenceError.self) { try await altered.changePolicy(to: .full) }
     }
 
-    @Test("While one encrypted store becomes another, plain items are nobody's, and are not encrypted with the others")
+    @Test("During a change between encrypted stores, plain items are refused and not encrypted")
     func conversion() async throws {
         try await store().put("mine", for: "a")
         let mine = try #require(folder.items.first)
@@ -61,7 +61,7 @@ struct AlteredMarkerTests {
         #expect(try await converted.names() == ["a"])
     }
 
-    @Test("Every change of how a store is kept leaves it open to its key alone")
+    @Test("After every change of policy, only the key of the store opens it")
     func changes() async throws {
         let store = store()
         try await store.put("mine", for: "a")
@@ -96,7 +96,7 @@ struct AlteredMarkerTests {
         return try EncryptionKey(hexadecimal: String(repeating: "0f", count: 32))
     }
 
-    @Test("A store of an earlier version opens, and is bound to its key by the next change of how it is kept")
+    @Test("A store of an earlier version opens, and the next change of policy binds it to its key")
     func earlierVersion() async throws {
         let key = try version1()
         func marker() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: folder.path + "/store")) }
@@ -114,7 +114,7 @@ struct AlteredMarkerTests {
         await #expect(throws: PersistenceError.wrongKey(folder: folder.path)) { try await altered.names() }
     }
 
-    @Test("Of an earlier version, nobody believes that plain items are being encrypted")
+    @Test("A forged mark of running encryption in an earlier version is not accepted")
     func earlierConversion() async throws {
         let key = try version1()
         try await plant("planted", as: "a")

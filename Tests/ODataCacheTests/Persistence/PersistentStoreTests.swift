@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("Keeping things between runs")
+@Suite("Storage between runs")
 struct PersistentStoreTests {
     private struct Settings: Codable, Equatable, Sendable {
         var theme: String
@@ -35,7 +35,8 @@ struct PersistentStoreTests {
     }
 
     @Test(
-        "Values, bytes and streams come back from another object, under every policy", arguments: StoragePolicy.allCases
+        "Values, bytes and streams are read back by another object under every policy",
+        arguments: StoragePolicy.allCases
     )
     func roundTrip(_ policy: StoragePolicy) async throws {
         let one = store(policy)
@@ -60,7 +61,7 @@ struct PersistentStoreTests {
     }
 
     @Test(
-        "Streams of any size around the chunks come back", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 131_073])
+        "Streams of any length are read back", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 131_073])
     func sizes(_ size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
         let store = store()
@@ -68,7 +69,7 @@ struct PersistentStoreTests {
         #expect(try await store.bytes(for: "s") == bytes)
     }
 
-    @Test("Items are there, are removed, and all of them are cleared")
+    @Test("Items can be found and removed, and all of them cleared")
     func removing() async throws {
         let store = store()
         #expect(try await store.remove("a") == false)
@@ -84,7 +85,7 @@ struct PersistentStoreTests {
         #expect(try await self.store().value(Int.self, for: "again") == 1)
     }
 
-    @Test("Nothing can be read in the files of an encrypted store, names neither, and they are their owner's alone")
+    @Test("Files of an encrypted store show neither content nor names, and only their owner can read them")
     func encrypted() async throws {
         let store = store()
         try await store.put("marker-of-a-value", for: "marker-of-a-name")
@@ -124,7 +125,7 @@ struct PersistentStoreTests {
         #expect(try await store().value(Int.self, for: "a") == 1)
     }
 
-    @Test("A key is made at the first use, kept in a secret store and used again; without it nothing can be read")
+    @Test("A key is created at first use and stored, and without it nothing can be read")
     func generated() async throws {
         let keys = TemporaryFolder()
         let secrets = try FileSecretStore(directory: keys.path)
@@ -138,7 +139,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("Another key opens the same items, and the old one no longer does")
+    @Test("After a key change, only the new key opens the items")
     func changeKey() async throws {
         let store = store()
         try await store.put(1, for: "a")
@@ -159,7 +160,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("A store is never opened otherwise than it is kept: that is an error, and nothing is wiped")
+    @Test("Opening a store under another policy is an error and deletes nothing")
     func otherPolicy() async throws {
         try await store().put(1, for: "a")
         await #expect(
@@ -191,7 +192,7 @@ struct PersistentStoreTests {
         if old != new { await #expect(throws: PersistenceError.self) { try await self.store(old).names() } }
     }
 
-    @Test("A conversion that was cut short is gone on with; everything can be read and written meanwhile")
+    @Test("An interrupted conversion is continued, and items can be used meanwhile")
     func interruptedConversion() async throws {
         let store = store(.unprotected)
         for number in 0..<4 { try await store.put("v\(number)", for: "n\(number)") }
@@ -214,7 +215,7 @@ struct PersistentStoreTests {
         #expect(folder.files.contains { $0.hasPrefix("p") } == false, "no plain item is left")
     }
 
-    @Test("A plain item that somebody puts into an encrypted store is not believed")
+    @Test("A plain item in an encrypted store is refused")
     func planted() async throws {
         let other = TemporaryFolder()
         try await PersistentStore(folder: other.path, policy: .unprotected).put("planted", for: "a")
@@ -227,7 +228,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("An item put in the place of another is not mistaken for it")
+    @Test("An item that was moved to another name is refused")
     func exchanged() async throws {
         let store = store()
         try await store.put("one", for: "a")
@@ -241,7 +242,7 @@ struct PersistentStoreTests {
     }
 
     @Test(
-        "Damage at any place of an item is found, and the other items are not concerned",
+        "Damage to an item is found and does not affect other items",
         arguments: StoragePolicy.allCases)
     func damaged(_ policy: StoragePolicy) async throws {
         let store = store(policy)
@@ -284,7 +285,7 @@ struct PersistentStoreTests {
         #expect(folder.items.count == 1)
     }
 
-    @Test("A stream that fails leaves the former content, and no partial file")
+    @Test("A failed stream keeps the previous content and leaves no partial file")
     func failingStream() async throws {
         struct Lost: Error {}
         let store = store()
@@ -299,7 +300,7 @@ struct PersistentStoreTests {
         #expect(folder.files.sorted() == folder.files.filter { !$0.hasPrefix(".") }.sorted())
     }
 
-    @Test("A stream that is being read goes on with the item as it was")
+    @Test("A running read continues with the old content of an item")
     func readingWhileReplaced() async throws {
         let store = store()
         try await store.putBytes([UInt8](repeating: 1, count: 200_000), for: "a")
@@ -311,7 +312,7 @@ struct PersistentStoreTests {
         #expect(try await store.bytes(for: "a") == [2])
     }
 
-    @Test("A value of another type, or one that cannot be encoded, is a typed error that quotes nothing")
+    @Test("A value of another type, or an unencodable one, is a typed error without the value")
     func wrongTypes() async throws {
         let store = store()
         try await store.put("text", for: "a")
@@ -322,7 +323,7 @@ struct PersistentStoreTests {
         #expect(try await store.value(String.self, for: "a") == "text")
     }
 
-    @Test("Names and values are allowed up to their limits and not one byte more")
+    @Test("Names and values are accepted up to their limits")
     func limits() async throws {
         let store = store(limits: PersistentStore.Limits(valueBytes: 1000, nameBytes: 10))
         try await store.putBytes([UInt8](repeating: 0, count: 999), for: "0123456789")
@@ -354,7 +355,7 @@ struct PersistentStoreTests {
         await #expect(throws: PersistenceError.exposed(path: folder.path)) { try await self.store().put(2, for: "a") }
     }
 
-    @Test("A store that is removed while it is open is not rebuilt in silence")
+    @Test("A store that is removed while it is open is not created again silently")
     func removedStore() async throws {
         let store = store()
         try await store.put(1, for: "a")
@@ -364,7 +365,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("A store moves with all that is in it, and to no folder that is in use")
+    @Test("A store can be moved with its content, but not into a used folder")
     func move() async throws {
         let target = TemporaryFolder()
         let store = store()
@@ -389,7 +390,7 @@ struct PersistentStoreTests {
         #expect(try await empty.names().isEmpty)
     }
 
-    @Test("The default folder is the user's cache folder, by the rule of the XDG specification")
+    @Test("The default folder is the cache folder of the XDG specification")
     func defaultFolder() {
         #if !canImport(Darwin)
             #expect(
@@ -401,7 +402,7 @@ struct PersistentStoreTests {
         #endif
     }
 
-    @Test("Objects on one folder work at once and lose nothing")
+    @Test("Several objects on one folder work at the same time and lose nothing")
     func concurrency() async throws {
         await withTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
@@ -441,7 +442,7 @@ struct PersistentStoreProcessTests {
         return (process, output)
     }
 
-    @Test("Processes that keep things at once, in a folder that none of them has made before, lose nothing")
+    @Test("Processes that write to a new folder at the same time lose nothing")
     func together() async throws {
         let processes = try ["a", "b", "c"].map { try start("put", $0, "8").process }
         for process in processes {

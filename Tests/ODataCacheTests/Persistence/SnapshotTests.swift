@@ -39,7 +39,7 @@ struct SnapshotTests {
         return steps
     }
 
-    @Test("A cache comes back with model, documents, links, entities and their ETags")
+    @Test("A cache is restored with model, documents, links, entities and ETags")
     func roundTrip() async throws {
         let cache = try await filled(3)
         let name = try await store.save(cache)
@@ -56,7 +56,7 @@ struct SnapshotTests {
         #expect(await loaded.model?.container == model.container)
     }
 
-    @Test("A property that was not loaded is not loaded afterwards, and null is null")
+    @Test("A property that was not loaded stays so after a restore, and null stays null")
     func notLoaded() async throws {
         let cache = MemoryEntityCache(model: model)
         let shape = try model.requiredShape(ofSet: "Customers")
@@ -70,7 +70,7 @@ struct SnapshotTests {
         #expect(entity.changedProperties.isEmpty)
     }
 
-    @Test("Changes of the app come back as changes, on top of their base versions")
+    @Test("Local changes are restored with their base versions")
     func changes() async throws {
         let cache = try await filled(2)
         try await cache.change(Shop.customer(model, 1, "mine"), in: "Customers")
@@ -84,7 +84,7 @@ struct SnapshotTests {
         #expect(await loaded.entities(of: "Customers").map { $0["Name"] } == ["Customer 1", "Customer 2"])
     }
 
-    @Test("The content of each step is in the cache before the next one is read")
+    @Test("Each stored step is in the cache before the next one is read")
     func progressive() async throws {
         let cache = try await filled(250)
         try await store.save(cache, as: "many")
@@ -102,7 +102,7 @@ struct SnapshotTests {
         #expect(await loaded.entities(of: "Articles").isEmpty)
     }
 
-    @Test("Several snapshots stand beside each other and beside values of the same names")
+    @Test("Several snapshots and values with the same names do not affect each other")
     func several() async throws {
         try await store.save(filled(1), as: "one")
         try await store.save(filled(2), as: "two")
@@ -119,7 +119,7 @@ struct SnapshotTests {
         #expect(try await load("one", into: MemoryEntityCache()) == ["finished"])
     }
 
-    @Test("A cache of an app's own is kept and loaded as ours is, and each into the other")
+    @Test("An app's own cache is saved and restored like the built-in one")
     func foreign() async throws {
         let foreign = ForeignCache(model: model)
         try await foreign.store([Shop.customer(model, 1, "foreign")], in: "Customers")
@@ -132,7 +132,7 @@ struct SnapshotTests {
         #expect(await again.entities(of: "Customers").map { $0["Name"] } == ["foreign"])
     }
 
-    @Test("A damaged snapshot is an error that names it; the other ones and the cache stay")
+    @Test("A damaged snapshot is an error with its name, and affects nothing else")
     func damaged() async throws {
         try await store.save(filled(300), as: "bad")
         let path = try #require(folder.items.first)
@@ -147,13 +147,13 @@ struct SnapshotTests {
         #expect(try await load("good", into: MemoryEntityCache()).last == "finished")
     }
 
-    @Test("A value is no snapshot, and a cache without a model has nothing to keep")
+    @Test("A value is no snapshot, and a cache without a model cannot be saved")
     func noSnapshot() async throws {
         await #expect(throws: CacheError.noModel) { try await self.store.save(MemoryEntityCache(), as: "x") }
         #expect(try await store.snapshotNames().isEmpty)
     }
 
-    @Test("When memory is short the cache is saved, and then half of it let go")
+    @Test("When memory is short, the cache is saved and half of it is released")
     func memoryPressure() async throws {
         let cache = try await filled(100)
         let full = await cache.byteCount
@@ -177,7 +177,7 @@ struct SnapshotTests {
         saving.stop()
     }
 
-    @Test("Entities that cannot be saved when memory is short stay in memory")
+    @Test("When memory is short, entities that cannot be saved stay in memory")
     func failingSave() async throws {
         let cache = try await filled(10)
         let full = await cache.byteCount

@@ -96,7 +96,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("Fields that say nothing of the user share a response")
+    @Test("Fields that do not identify the user do not separate responses")
     func impersonalFields() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=60"])
@@ -105,7 +105,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Orders", [.accept: "*/*", .userAgent: "b", id: "7"]).how == "hit")
     }
 
-    @Test("4.2 A fresh response is used without asking, with its age; a stale one is asked for again")
+    @Test("4.2 A fresh response is used with its age, and a stale one is requested again")
     func freshness() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=60"], "one")
@@ -119,7 +119,7 @@ struct ResponseCacheTests {
         #expect(origin.count == 2)
     }
 
-    @Test("4.2.1 max-age goes before Expires, Expires counts from Date, and an invalid date has expired")
+    @Test("4.2.1 max-age outranks Expires, Expires counts from Date, and an invalid date has expired")
     func expires() async throws {
         let date = "Sun, 09 Sep 2001 01:46:40 GMT"
         for (fields, isHit) in [
@@ -141,7 +141,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("4.2.2 A response with Last-Modified alone is fresh for a tenth of its age, a day at most")
+    @Test("4.2.2 A response with only Last-Modified is fresh for a tenth of its age, at most a day")
     func heuristic() async throws {
         let cache = origin.cache()
         origin.answer([.date: "Sun, 09 Sep 2001 01:46:40 GMT", .lastModified: "Sun, 09 Sep 2001 00:46:40 GMT"])
@@ -152,7 +152,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache).how == "sent")
     }
 
-    @Test("4.3 A stale response is validated by ETag and date; 304 makes it fresh again and updates its fields")
+    @Test("4.3 A stale response is validated by ETag and date, and 304 renews it")
     func validation() async throws {
         let cache = origin.cache()
         origin.answer(
@@ -169,7 +169,7 @@ struct ResponseCacheTests {
         #expect(origin.count == 2)
     }
 
-    @Test("A response with an ETag and no freshness, as OData services send it, is validated each time")
+    @Test("A response with an ETag and without a lifetime is validated each time")
     func alwaysValidated() async throws {
         let cache = origin.cache()
         origin.answer([.eTag: "W/\"1\""], "one")
@@ -203,13 +203,13 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Orders", request.isEmpty ? [:] : [.cacheControl: request]).how == how)
     }
 
-    @Test("5.2.1.7 only-if-cached is answered with 504 if nothing is kept")
+    @Test("5.2.1.7 only-if-cached gives 504 without a stored response")
     func onlyIfCached() async throws {
         #expect(try await get(origin.cache(), "/Orders", [.cacheControl: "only-if-cached"]).status == 504)
         #expect(origin.count == 0)
     }
 
-    @Test("4.1 Responses that vary are chosen by the fields they vary by")
+    @Test("4.1 Responses with Vary are selected by these fields")
     func vary() async throws {
         let cache = origin.cache()
         origin.answer { request in
@@ -230,7 +230,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Other").how == "sent")
     }
 
-    @Test("Not more variants are kept than the limit; the oldest goes")
+    @Test("The number of variants is limited, and the oldest is removed")
     func variants() async throws {
         let cache = origin.cache()
         origin.answer([.vary: "Accept-Language", .cacheControl: "max-age=99"])
@@ -240,7 +240,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Orders", [.acceptLanguage: "0"]).how == "sent")
     }
 
-    @Test("4.4 A successful change forgets everything of the service but its metadata; a refused one nothing")
+    @Test("4.4 A successful change removes all responses of the service except its metadata")
     func invalidation() async throws {
         let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
         origin.answer([.cacheControl: "max-age=100"])
@@ -262,7 +262,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("A response to a request from before a change is not kept", arguments: [false, true])
+    @Test("A response to a request sent before a change is not stored", arguments: [false, true])
     func overtaken(_ isRevalidated: Bool) async throws {
         let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
         let fields: HTTPFields = [.cacheControl: "max-age=100", .eTag: "\"1\""]
@@ -288,7 +288,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/svc/Orders").how == "hit")
     }
 
-    @Test("Entries are also removed after a change with a lost response or a server error")
+    @Test("A change with a lost response or a server error also removes entries")
     func uncertainChanges() async throws {
         struct Lost: Error {}
         let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
@@ -303,7 +303,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("4.4 Without a service root, the URL itself and the addresses that the answer names are forgotten")
+    @Test("4.4 Without a service root, a change removes the entries of its URL and of the URLs in its response")
     func narrowInvalidation() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=100"])
@@ -316,7 +316,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Other").how == "hit")
     }
 
-    @Test("RFC 5861 A stale response replaces an error or a lost connection, if that is allowed")
+    @Test("RFC 5861 If allowed, a stale response replaces an error or a lost connection")
     func staleIfError() async throws {
         struct Lost: Error {}
         for (allowance, configured, how) in [("stale-if-error=60", 0.0, "stale"), ("", 60, "stale"), ("", 0, "error")] {
@@ -337,7 +337,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("A response for other credentials is never used, unless the owner of the cache is stated")
+    @Test("A response for other credentials is never used unless the owner of the cache is known")
     func credentials() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=100"])
@@ -350,7 +350,7 @@ struct ResponseCacheTests {
         #expect(try await get(own, "/Orders", [.authorization: "Bearer 2"]).how == "hit")
     }
 
-    @Test("A body is kept up to its limit, and only when it was read to its end", arguments: [9, 10, 11])
+    @Test("A body is stored up to its limit and only if it was read to its end", arguments: [9, 10, 11])
     func bodySize(_ size: Int) async throws {
         let cache = origin.cache(.init(maxBodySize: 10))
         origin.answer([.cacheControl: "max-age=100"], String(repeating: "x", count: size))
@@ -361,7 +361,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache).how == (size <= 10 ? "hit" : "sent"))
     }
 
-    @Test("A body that breaks off is not kept")
+    @Test("An interrupted body is not stored")
     func truncated() async throws {
         struct Cut: Error {}
         let cache = origin.cache()
@@ -390,7 +390,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache).how == (isKept ? "hit" : "sent"))
     }
 
-    @Test("Requests with conditions of their own, for a part, or with a body go through")
+    @Test("Requests with their own conditions, ranges or bodies bypass the cache")
     func through() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=100"])
@@ -401,7 +401,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache).how == "hit")
     }
 
-    @Test("Cookies are not kept")
+    @Test("Cookies are not stored")
     func cookies() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=100", .setCookie: "a=b"])
@@ -413,7 +413,7 @@ struct ResponseCacheTests {
         #expect(head.headerFields[ResponseCache.statusField] == "hit")
     }
 
-    @Test("A store of an app's own takes the place of ours")
+    @Test("An app can replace the store with its own")
     func foreignStore() async throws {
         let store = ForeignStore()
         let cache = origin.cache(store: store)
@@ -425,7 +425,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache).how == "sent")
     }
 
-    @Test("Responses in memory stay under their limit; those that were not used for longest go")
+    @Test("Responses in memory stay within their limit, and the least recently used ones are removed")
     func memoryLimit() async throws {
         let store = MemoryResponseStore(capacity: 10_000)
         let cache = origin.cache(store: store)
@@ -438,7 +438,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/1").how == "sent")
     }
 
-    @Test("Responses between runs are encrypted, bounded, and a damaged one is only fetched again")
+    @Test("Stored responses are encrypted and limited, and a damaged one is requested again")
     func persistent() async throws {
         let folder = TemporaryFolder()
         let key = EncryptionKey.generate()
@@ -462,7 +462,7 @@ struct ResponseCacheTests {
         #expect(try await get(third, "/marker4").how == "sent")
     }
 
-    @Test("4.4 A change makes all be forgotten that was asked for at once, by whichever object or process")
+    @Test("4.4 A change also removes responses of other objects and processes that were requested before")
     func forgettingWhatCameAtOnce() async throws {
         let folder = TemporaryFolder()
         let key = EncryptionKey.generate()
@@ -501,7 +501,7 @@ struct ResponseCacheTests {
         #expect(folder.items.count <= 4, "three answers of 3,024 bytes and the index")
     }
 
-    @Test("A response with a damaged index is not used, since nobody could remove it")
+    @Test("A response with a damaged index is not used")
     func damagedIndex() async throws {
         let folder = TemporaryFolder()
         let key = EncryptionKey.generate()
@@ -516,7 +516,7 @@ struct ResponseCacheTests {
     }
 
     @Test(
-        "The three forms of dates are read, and nothing else",
+        "Dates in the three standard forms are read, and other texts are refused",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0 as Double?),
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),

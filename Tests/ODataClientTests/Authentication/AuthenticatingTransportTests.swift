@@ -30,7 +30,7 @@ private final class Passwords: AuthenticationStep {
         AuthenticatingTransport(wire, authentication: Authentication(step), origins: origins)
     }
 
-    @Test("A challenge that a step answers repeats the request, its body included, and takes its progress back")
+    @Test("A challenge repeats the request with its body, and progress starts again")
     func repeats() async throws {
         let wire = ScriptedWire { number, _ in
             number == 1 ? answer(401, [.wwwAuthenticate: "Basic realm=\"shop\""], "who?") : answer(201, [:], "done")
@@ -52,7 +52,7 @@ private final class Passwords: AuthenticationStep {
     }
 
     @Test(
-        "Credentials go to the service's origin alone: no other host, port or scheme",
+        "Credentials go only to the origin of the service",
         arguments: [
             "https://elsewhere.test/shop/", "https://service.test:8443/shop/", "http://service.test/shop/",
             "https://service.test.evil.test/shop/", "https://sub.service.test/",
@@ -66,7 +66,7 @@ private final class Passwords: AuthenticationStep {
     }
 
     @Test(
-        "The same origin in other letters, and with its port said, is the same",
+        "Letter case and an explicit default port do not change an origin",
         arguments: [
             "https://SERVICE.test/shop/", "HTTPS://service.test:443/shop/",
         ])
@@ -76,7 +76,7 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent[0].request.headerFields[.authorization] == "Basic 0")
     }
 
-    @Test("A challenge that nobody answers is the caller's, with its page")
+    @Test("An unanswered challenge is returned to the caller with its body")
     func unanswered() async throws {
         let wire = ScriptedWire { _, _ in answer(401, [.wwwAuthenticate: "Negotiate"], "sign in first") }
         let (response, stream) = try await transport(wire, Passwords(answers: 0)).send(request(), body: nil)
@@ -85,7 +85,7 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent.count == 1)
     }
 
-    @Test("Challenges without end end after three answers")
+    @Test("Repeated challenges end after three answers")
     func endless() async throws {
         let wire = ScriptedWire { _, _ in answer(401) }
         let (response, _) = try await transport(wire, Passwords(answers: 100)).send(request(), body: nil)
@@ -93,7 +93,7 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent.count == 1 + AuthenticatingTransport.maxAnswers)
     }
 
-    @Test("A body that cannot be had again is sent once, and the challenge is the caller's")
+    @Test("A body that cannot be repeated is sent once, and the challenge is returned to the caller")
     func unrepeatable() async throws {
         let wire = ScriptedWire { _, _ in answer(401) }
         let chunks = Counter()
@@ -103,7 +103,7 @@ private final class Passwords: AuthenticationStep {
         #expect(wire.sent.count == 1)
     }
 
-    @Test("Steps complete the request in their order, and the first that answers decides")
+    @Test("Authentication steps run in order, and the first answer counts")
     func order() async throws {
         let wire = ScriptedWire { _, _ in answer() }
         let both = Authentication.header("X-Step", "1").then(.header("X-Step", "2")).then(.header("X-Other", "3"))
@@ -114,7 +114,7 @@ private final class Passwords: AuthenticationStep {
         #expect(HTTPField.Name("X-Other").map { fields[$0] } == "3")
     }
 
-    @Test("A proxy's challenge reaches the step for proxies, and its answer the transport")
+    @Test("A challenge of a proxy goes to the proxy step, and its answer to the transport")
     func proxy() async throws {
         let wire = ScriptedWire { number, _ in
             if number == 1 { throw TransportError.proxyAuthenticationRequired(proxy: "proxy.test:3128") }
@@ -136,7 +136,7 @@ private final class Passwords: AuthenticationStep {
         }
     }
 
-    @Test("Nothing secret is printed") func redacted() {
+    @Test("No description contains a secret") func redacted() {
         let authentication = Authentication.basic(user: "ann", password: "topsecret")
         let credentials = UserCredentials(user: "ann", password: "topsecret")
         let tokens = OAuth2Tokens(accessToken: "topsecret", refreshToken: "topsecret", expires: nil)

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Schemes and parameters are read in all their forms",
+        "Authentication schemes and parameters are read in all forms",
         arguments: [
             (["Basic realm=\"simple\""], ["basic realm=simple"]),
             (["Basic realm=\"a \\\"b\\\" c\", charset=\"UTF-8\""], ["basic charset=UTF-8 realm=a \"b\" c"]),
@@ -36,7 +36,7 @@ import Testing
         #expect(try schemes(fields) == expected)
     }
 
-    @Test("Many schemes are read to a limit") func many() throws {
+    @Test("The number of schemes in a challenge is limited") func many() throws {
         let field = (0..<1000).map { "S\($0)" }.joined(separator: ", ")
         #expect(try schemes([field]).count == 64)
     }

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataService
 import Testing
 
-@Suite("Credentials that are asked for") struct CredentialTests {
+@Suite("Credentials that a closure returns") struct CredentialTests {
     private func session(
         _ wire: ScriptedWire, _ step: any AuthenticationStep, root: String = "https://service.test/"
     ) throws -> HTTPSession {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is sent before a challenge, then the stored credentials, also with each later request")
+    @Test("Credentials are sent only after a challenge, and then with each request")
     func stored() async throws {
         let wire = Self.guarded("YW5uOnB3")
         let store = MemoryCredentialStore()
@@ -34,7 +34,7 @@ import Testing
                 + Array(repeating: "Basic YW5uOnB3", count: 3))
     }
 
-    @Test("After a refusal, the closure is asked again with the last user's name, and its answer is stored")
+    @Test("After a refusal, the closure is called with the last user name, and its answer is stored")
     func asked() async throws {
         let wire = Self.guarded("Ym9iOm5ldw==")
         let store = MemoryCredentialStore()
@@ -49,7 +49,7 @@ import Testing
         #expect(await store.credentials(for: space) == UserCredentials(user: "bob", password: "new"))
     }
 
-    @Test("For concurrent challenges of a proxy, the closure is asked once, and its answer is stored")
+    @Test("Concurrent challenges of a proxy call the closure once and store its answer")
     func proxyAskedOnce() async throws {
         let asked = Counter()
         // The second challenge is sent only after the first request was answered.
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "A cancelled or timed-out request does not wait for the sign-in of another", arguments: [true, false])
+        "A cancelled or timed-out request does not wait for another request's sign-in", arguments: [true, false])
     func leaving(isTokens: Bool) async throws {
         let dialogue = Dialogue()
         let step: any AuthenticationStep =
@@ -118,7 +118,7 @@ import Testing
         #expect(dialogue.begun.value == 1)
     }
 
-    @Test("For concurrent challenges, the closure is asked once, and giving up counts for all")
+    @Test("Concurrent challenges call the closure once, and its refusal counts for all")
     func askedOnce() async throws {
         for givesUp in [false, true] {
             let asked = Counter()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("After giving up, the request gets the 401") func givenUp() async throws {
+    @Test("If the closure gives no credentials, the request gets the 401") func givenUp() async throws {
         let wire = Self.guarded("x")
         let (response, _) = try await session(wire, ChallengedCredentials()).send(request(), body: nil)
         #expect(response.status == .unauthorized)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "Keys and tokens stand where they belong",
+        "API keys and tokens are sent in their places",
         arguments: [
             (TokenPlacement.bearer, "Authorization: Bearer k=1"), (.cookie("SSO"), "Cookie: SSO=k=1"),
             (.query("api key"), "/shop/Orders?api%20key=k%3D1"),
@@ -181,7 +181,7 @@ import Testing
         #expect(all.contains(expected.lowercased()))
     }
 
-    @Test("However many are refused at once, a token is asked for once; one that is refused again is the caller's")
+    @Test("Concurrent refusals request one token, and a second refusal is returned to the caller")
     func singleFlight() async throws {
         let asked = Counter()
         let step = TokenAuthentication(.bearer) { isRefused in
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(
-        "A sign-in page in place of data is answered by a closure, and its result is sent", arguments: [true, false])
+        "A sign-in page instead of data is passed to a closure, whose result is sent", arguments: [true, false])
     func signIn(isRedirect: Bool) async throws {
         let jar = CookieJar()
         let wire = ScriptedWire { _, request in
@@ -236,7 +236,7 @@ import Testing
         #expect(!SignInPage.isUnexpectedPage(answer(200, [.contentType: "text/html"]).0, to: page))
     }
 
-    @Test("A client certificate goes to the transport, renewed for each request") func certificate() async throws {
+    @Test("A client certificate is given to the transport for each request") func certificate() async throws {
         let counter = Counter()
         let wire = ScriptedWire { _, _ in answer() }
         let step = ClientCertificate { .pkcs12([UInt8(counter.next())], passphrase: nil) }

@@ -67,7 +67,7 @@ private let configuration = OAuth2.Configuration(
 
     private static func error(_ code: String) -> (Int, String) { (400, "{\"error\":\"\(code)\"}") }
 
-    @Test("3.4, 3.5: Waiting goes on at the interval, and slow_down adds five seconds to it") func polling()
+    @Test("3.4, 3.5: Polling follows the interval, and slow_down adds five seconds") func polling()
         async throws
     {
         let script = ScriptedServer([
@@ -91,7 +91,7 @@ private let configuration = OAuth2.Configuration(
             ])
     }
 
-    @Test("A failure of the server doubles the interval and does not end the waiting") func failures() async throws {
+    @Test("A server failure doubles the interval and does not stop polling") func failures() async throws {
         let script = ScriptedServer([(200, Self.offer), (503, "<html>"), (429, ""), (200, tokens)])
         let (_, sleeps, _) = try await signIn(script)
         #expect(sleeps == [7, 14, 28])
@@ -117,7 +117,7 @@ private let configuration = OAuth2.Configuration(
         #expect(script.forms.withLock { $0.count } == 3)
     }
 
-    @Test("Cancelling the task ends the waiting") func cancelled() async throws {
+    @Test("Cancelling the task stops polling") func cancelled() async throws {
         let script = ScriptedServer([(200, Self.offer)])
         let flow = try OAuth2DeviceFlow(configuration, server: try server(), transport: script.transport)
         let task = Task { try await flow.signIn { _ in } }
@@ -146,7 +146,7 @@ private let configuration = OAuth2.Configuration(
         }
     }
 
-    @Test("Intervals and lifetimes without sense are bounded") func bounds() async throws {
+    @Test("Invalid intervals and lifetimes are replaced by limits") func bounds() async throws {
         let offer = Self.offer.replacingOccurrences(of: ":7", with: ":-1").replacingOccurrences(
             of: "900", with: "1e300")
         let (_, sleeps, prompt) = try await signIn(ScriptedServer([(200, offer), (200, tokens)]))
@@ -186,7 +186,7 @@ private let configuration = OAuth2.Configuration(
         }
     }
 
-    @Test("The code is changed for tokens with the proof key of the same sign-in") func code() async throws {
+    @Test("The code is exchanged for tokens with the proof key of the same sign-in") func code() async throws {
         let script = ScriptedServer([(200, tokens)])
         let flow = try OAuth2BrowserFlow(configuration, server: try server(), transport: script.transport)
         let challenge = Mutex("")
@@ -204,7 +204,7 @@ private let configuration = OAuth2.Configuration(
     }
 
     @Test(
-        "A redirect of another sign-in or of another server is refused",
+        "A redirect for another sign-in or from another server is refused",
         arguments: [
             ("code=c&state=other", OAuth2Error.stateMismatch), ("code=c", .stateMismatch),
             ("code=c&state=STATE&state=STATE", .stateMismatch), ("code=c&code=d&state=STATE", .stateMismatch),
@@ -217,7 +217,7 @@ private let configuration = OAuth2.Configuration(
         await #expect(throws: expected) { _ = try await landing(text) }
     }
 
-    @Test("RFC 9207: The issuer is checked if it is there, and demanded if the server always sends it") func issuer()
+    @Test("RFC 9207: The issuer is checked if present, and required if the server always sends it") func issuer()
         async throws
     {
         #expect(try await landing("code=c&state=STATE").accessToken == "a1")
@@ -238,7 +238,7 @@ private let configuration = OAuth2.Configuration(
         """
     }
 
-    @Test("3.1: The document is looked for at the place of OAuth, then at that of OpenID Connect") func places()
+    @Test("3.1: The metadata document is searched at the OAuth path, then at the OpenID Connect path") func places()
         async throws
     {
         let script = ScriptedServer([(404, ""), (200, Self.document("https://login.test/tenant"))])
@@ -254,7 +254,7 @@ private let configuration = OAuth2.Configuration(
     }
 
     @Test(
-        "3.3: The document of another issuer, without endpoints or without TLS is refused",
+        "3.3: A document with another issuer, without endpoints or without TLS is refused",
         arguments: [
             document("https://evil.test/tenant"), document("https://login.test/other"), "{}", "[]", "no",
             document("https://login.test/tenant").replacingOccurrences(
@@ -270,7 +270,7 @@ private let configuration = OAuth2.Configuration(
         }
     }
 
-    @Test("The tenant of Microsoft Entra ID may be open, and is then not compared with a redirect") func tenant()
+    @Test("A Microsoft Entra ID tenant may be a placeholder and is then not compared") func tenant()
         async throws
     {
         let script = ScriptedServer([(200, Self.document("https://login.test/{tenantid}/v2.0"))])
@@ -278,7 +278,7 @@ private let configuration = OAuth2.Configuration(
         #expect(server.issuer == nil)
     }
 
-    @Test("A server that lacks S256 has no browser flow") func proofKeys() async throws {
+    @Test("A server without S256 does not offer the browser flow") func proofKeys() async throws {
         let plain = ",\"code_challenge_methods_supported\":[\"plain\"]"
         let script = ScriptedServer([(200, Self.document("https://login.test", plain))])
         let server = try await OAuth2Server.discover("https://login.test", transport: script.transport)
@@ -319,7 +319,7 @@ private let configuration = OAuth2.Configuration(
             configuration: .init(authentication: Authentication(oauth), retry: .none))
     }
 
-    @Test("RFC 6749, 6: Two clients of one store use a refresh token once") func rotation() async throws {
+    @Test("RFC 6749, 6: Two clients of one store use a refresh token only once") func rotation() async throws {
         let refreshes = Counter()
         let transport = LoopbackTransport { _, body in
             let form = FormEncoding.decode((try? await body.text) ?? "")
@@ -347,7 +347,7 @@ private let configuration = OAuth2.Configuration(
     }
 
     @Test(
-        "A sign-in that the server no longer renews, or that is gone, asks for a new one",
+        "A sign-in that cannot be renewed asks for a new sign-in",
         arguments: ["invalid_grant", "interaction_required"])
     func ended(code: String) async throws {
         let script = ScriptedServer([(400, "{\"error\":\"\(code)\"}")])
@@ -365,7 +365,7 @@ private let configuration = OAuth2.Configuration(
     }
 
     @Test(
-        "A token with a lifetime below the margin serves more than one request",
+        "A token with a lifetime below the margin is used for several requests",
         arguments: [
             ("60", 29, 1), ("60", 30, 2), ("30", 14, 1), ("1", 0, 1), ("0", 9_999, 1), ("-5", 9_999, 1),
             ("1e30", 900_000_000, 1),
@@ -387,7 +387,7 @@ private let configuration = OAuth2.Configuration(
     }
 
     @Test(
-        "Tokens that no header field may carry, and tokens without sense, are refused",
+        "Invalid tokens are refused",
         arguments: [
             "\"a b\"", "\"a\\r\\nX: y\"", "\"a\\u0000\"", "\"ä\"", "\"\"", "5", "null", "[\"a\"]",
             "\"\(String(repeating: "a", count: 16_385))\"",
@@ -412,7 +412,7 @@ private let configuration = OAuth2.Configuration(
         }
     }
 
-    @Test("RFC 7009: Signing out revokes the refresh token, and forgets it even if that fails") func signOut()
+    @Test("RFC 7009: Signing out revokes the refresh token and removes it even if that fails") func signOut()
         async throws
     {
         for status in [200, 503] {
@@ -438,7 +438,7 @@ private let configuration = OAuth2.Configuration(
 
 @Suite("The place of a token in a request") struct TokenPlacementTests {
     @Test(
-        "A token that begins with another one is not mistaken for it",
+        "Tokens with a common beginning are distinguished",
         arguments: [TokenPlacement.bearer, .header(.accept), .cookie("SSO"), .query("key")])
     func prefixes(placement: TokenPlacement) {
         var sent = HTTPRequest(method: .get, scheme: "https", authority: "service.test", path: "/a?b=1")
@@ -449,14 +449,14 @@ private let configuration = OAuth2.Configuration(
         #expect(!placement.holds("oken-2", in: sent))
     }
 
-    @Test("A token under another name does not count") func otherNames() {
+    @Test("A token under another name is ignored") func otherNames() {
         var sent = HTTPRequest(method: .get, scheme: "https", authority: "service.test", path: "/token?other=token")
         sent.headerFields[.cookie] = "XSSO=token; SSO2=token"
         #expect(!TokenPlacement.cookie("SSO").holds("token", in: sent))
         #expect(!TokenPlacement.query("key").holds("token", in: sent))
     }
 
-    @Test("After a refusal, a new token that begins with the old one does not count as sent") func renewal()
+    @Test("After a refusal, a longer new token does not count as already sent") func renewal()
         async throws
     {
         let given = Counter()

@@ -57,7 +57,7 @@ private final class AuthorizationServer: Sendable {
         wire.sent.map { $0.request.headerFields[.authorization] }
     }
 
-    @Test("Neither the configuration nor the step prints its secret") func printed() throws {
+    @Test("Descriptions of the configuration and the step contain no secret") func printed() throws {
         let configuration = OAuth2.Configuration(
             tokenEndpoint: "https://login.test/token", clientID: "app", grant: .clientCredentials,
             clientSecret: "topsecret", parameters: ["assertion": "topsecret"])
@@ -83,7 +83,7 @@ private final class AuthorizationServer: Sendable {
     }
 
     @Test(
-        "A lifetime may be text, as Microsoft's first endpoint has it, or nothing at all",
+        "A lifetime may be a text or missing",
         arguments: [("\"300\"", 2), ("300", 2), ("\"soon\"", 1), ("null", 1), ("[1]", 1), ("\"1e999\"", 1)])
     func lifetime(text: String, tokens: Int) async throws {
         let issued = Counter()
@@ -100,7 +100,7 @@ private final class AuthorizationServer: Sendable {
         #expect(issued.value == tokens)
     }
 
-    @Test("A refused token is renewed once, and a request that is refused again is the caller's") func refused()
+    @Test("A refused token is renewed once, and a second refusal is returned to the caller") func refused()
         async throws
     {
         let server = AuthorizationServer()
@@ -112,7 +112,7 @@ private final class AuthorizationServer: Sendable {
         #expect(never.sent.count == 2)
     }
 
-    @Test("A token that ends while a large upload is on its way is renewed, and the upload begins anew")
+    @Test("A token that expires during a large upload is renewed, and the upload starts again")
     func longTransfer() async throws {
         let server = AuthorizationServer()
         let wire = ScriptedWire { _, request in answer(request.headerFields[.authorization] == "Bearer a2" ? 201 : 401)
@@ -129,7 +129,7 @@ private final class AuthorizationServer: Sendable {
             ])
     }
 
-    @Test("However many need a token at once, it is asked for once") func singleFlight() async throws {
+    @Test("Concurrent requests for a token ask for it once") func singleFlight() async throws {
         let server = AuthorizationServer()
         let wire = ScriptedWire { _, _ in answer() }
         let session = try session(wire, try oauth(server))
@@ -140,7 +140,8 @@ private final class AuthorizationServer: Sendable {
         #expect(server.issued.value == 1)
     }
 
-    @Test("6 A refresh token renews; one that is over signs in anew; tokens outlive the launch") func refresh()
+    @Test("6 Refresh tokens renew the sign-in, expired ones need a new one, and tokens survive a restart")
+    func refresh()
         async throws
     {
         let server = AuthorizationServer(givesRefreshTokens: true)
@@ -167,7 +168,7 @@ private final class AuthorizationServer: Sendable {
         #expect(ProofKey.random() != ProofKey.random())
     }
 
-    @Test("4.1 A person in a browser gives a code, which is changed for a token with the proof key") func code()
+    @Test("4.1 A browser sign-in returns a code, which is exchanged for a token with the proof key") func code()
         async throws
     {
         let server = AuthorizationServer()
@@ -207,7 +208,7 @@ private final class AuthorizationServer: Sendable {
     }
 
     @Test(
-        "Endpoints that are spoken to in clear are refused",
+        "Endpoints without TLS are refused",
         arguments: [
             "http://login.test/token", "login.test/token", "ftp://login.test/", "",
         ])
@@ -220,7 +221,7 @@ private final class AuthorizationServer: Sendable {
     }
 
     @Test(
-        "A wrong answer of an endpoint is reported",
+        "An invalid response of an endpoint is reported",
         arguments: [
             (200, "{}", OAuth2Error.invalidResponse(status: 200, reason: "it holds no access token")),
             (

@@ -203,7 +203,7 @@ import Testing
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
     }
 
-    @Test("in came with 4.01: a service of 4.0 gets a chain of comparisons")
+    @Test("in is new in 4.01: a service of 4.0 gets a chain of comparisons")
     func membership() async throws {
         let query = ResourceQuery(try ODataURL(parsing: "Orders?$filter=not (City in ('a','b')) and ID eq 1"))
         let older = script("")
@@ -246,7 +246,7 @@ import Testing
         #expect(capabilities.supportsBatch)
     }
 
-    @Test("sap: attributes say the same in V2")
+    @Test("sap: attributes mean the same in V2")
     func sap() async throws {
         let metadata = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"

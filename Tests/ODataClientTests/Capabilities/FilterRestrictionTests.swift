@@ -87,7 +87,7 @@ struct FilterRestrictionTests {
         }
     }
 
-    @Test("but a client that ignores capabilities sends them")
+    @Test("a client that ignores capabilities sends forbidden filters")
     func ignored() async throws {
         let transport = WireScript(metadata: Self.documents(.singleValue)[0].metadata) { _, _ in
             .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
@@ -97,7 +97,7 @@ struct FilterRestrictionTests {
         #expect(transport.sent.count == 1)
     }
 
-    @Test("a page is asked for with at most as many entities as the set says that there are (sap:maxpagesize)")
+    @Test("a page request asks for at most as many entities as the set announces (sap:maxpagesize)")
     func pageSize() async throws {
         let attribute = #"xmlns:sap="http://www.sap.com/Protocols/SAPData" sap:maxpagesize="50""#
         let metadata = ShopMetadata.v4().replacing(

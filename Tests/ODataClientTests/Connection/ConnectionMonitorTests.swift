@@ -12,7 +12,9 @@ private struct ScriptedProbe: ConnectionProbe {
 }
 
 @Suite("The state of the connection") struct ConnectionMonitorTests {
-    @Test("Requests and the probe make the seven states, each told once it changes") func states() async throws {
+    @Test("Requests and the probe determine the seven states, and each change is reported once") func states()
+        async throws
+    {
         let (stream, probe) = AsyncStream.makeStream(of: ConnectionFinding.self)
         let bandwidth = Bandwidth()
         let monitor = ConnectionMonitor(probe: ScriptedProbe(stream: stream), bandwidth: bandwidth)
@@ -40,7 +42,7 @@ private struct ScriptedProbe: ConnectionProbe {
         #expect(ConnectionState.allCases.map(\.rawValue) == Array(1...7))
     }
 
-    @Test("A session tells its monitor how requests fare") func traffic() async throws {
+    @Test("A session reports the outcome of requests to its monitor") func traffic() async throws {
         let monitor = ConnectionMonitor()
         let wire = ScriptedWire { number, _ in
             if number < 3 { throw TransportError.cannotConnect(host: "h", reason: "") }
@@ -57,7 +59,7 @@ private struct ScriptedProbe: ConnectionProbe {
     }
 
     #if os(Linux)
-        @Test("A Linux machine is seen by its interfaces, radios and storage") func interfaces() throws {
+        @Test("On Linux, interfaces, radios and storage determine the state") func interfaces() throws {
             let folder = NSTemporaryDirectory() + "outpost-sys-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: folder) }
             func set(_ file: String, _ text: String) throws {

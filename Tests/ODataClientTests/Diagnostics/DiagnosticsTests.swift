@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("The header of a stored log gets the service, the language and the user") func logHeader() async throws {
+    @Test("The header of a stored log contains service, language and user") func logHeader() async throws {
         let folder = NSTemporaryDirectory() + "outpost-log-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let log = try StoredLog(folder: folder)
@@ -126,7 +126,7 @@ import Testing
         #expect(TracedAddress(path, root: "/s/").pathAndOptions == shown)
     }
 
-    @Test("a trace with bodies has no token: neither of a query option that a link repeats, nor of a body of its own")
+    @Test("a trace with bodies contains no token, neither from query options of links nor from bodies")
     func bodiesAreRedacted() async throws {
         let text = try await logged(
             .high,
@@ -196,7 +196,7 @@ import Testing
         #expect(all.withLock { $0.count } == 2)
     }
 
-    @Test("W3C Trace Context 3.2: requests of one action share a trace, each with a parent of its own")
+    @Test("W3C Trace Context 3.2: requests of one action share a trace with different parents")
     func traces() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
         var configuration = ODataClient.Configuration()
@@ -235,7 +235,7 @@ import Testing
         #expect(transport.sent[0]["traceparent"] == nil, "the tracer has its own fields")
     }
 
-    @Test("One id stands on the request, in each line of the log, in the times, the span, the response and the error")
+    @Test("Request, log lines, metrics, span, response and error have the same correlation id")
     func correlation() async throws {
         let lines = Lines()
         let all = Mutex<[RequestTimings]>([])
@@ -280,7 +280,7 @@ import Testing
         }
     }
 
-    @Test("A span has the status of the answer, and is one of a failure for 4xx, 5xx and a lost connection")
+    @Test("A span has the status of the response, and 4xx, 5xx and lost connections mark it as failed")
     func spanStatus() async throws {
         let tracer = InMemoryTracer()
         var configuration = ODataClient.Configuration()

@@ -16,7 +16,7 @@ struct LocalizedErrorTests {
         #expect(english.count > 300)
     }
 
-    @Test("A German message differs from the English one and says more than the reason")
+    @Test("A German message differs from the English one and is more than its reason")
     func translated() {
         for (key, text) in german {
             #expect(text != english[key] && text != "{reason}", "\(key)")
@@ -43,7 +43,7 @@ struct LocalizedErrorTests {
         }
     }
 
-    @Test("The labels of an enumeration case are the arguments, and a label reason is the detail")
+    @Test("The labels of an enumeration case are the arguments, and the label reason becomes detail")
     func arguments() {
         let error = OAuth2Error.invalidResponse(status: 400, reason: "no token")
         #expect(error.errorArguments["status"] == "400")

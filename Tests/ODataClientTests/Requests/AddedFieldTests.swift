@@ -11,8 +11,8 @@ struct AddedFieldTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
 
     @Test(
-        "A refused read is repeated without them, after any status",
-        arguments: ["OData-MaxVersion", "Accept", "X-Request-ID"], [400, 403, 404, 406, 500, 501])
+        "A refused read is repeated without optional fields for any status",
+        arguments: ["OData-MaxVersion", "Accept", "X-Request-ID", "User-Agent"], [400, 403, 404, 406, 500, 501])
     func reads(_ field: String, _ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent[field] == nil ? .json(Self.orders) : .refusal(status)
@@ -20,7 +20,17 @@ struct AddedFieldTests {
         #expect(try await transport.service().entities("Orders").isEmpty)
     }
 
-    @Test("A field is left out after two refusals, and an accepted one stays")
+    @Test("A refused read is repeated without packed codings, unless the app has asked for one")
+    func codings() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent["Accept-Encoding"] == "identity" ? .json(Self.orders) : .refusal(500)
+        }
+        #expect(try await transport.service().entities("Orders").isEmpty)
+        let service = try transport.service(.init(headers: ["Accept-Encoding": "br"]))
+        await #expect(throws: ODataError.self) { try await service.entities("Orders") }
+    }
+
+    @Test("An optional field is omitted after two refusals, and kept once it was accepted")
     func learned() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent["OData-MaxVersion"] == nil ? .json(Self.orders) : .refusal(500)
@@ -37,7 +47,7 @@ struct AddedFieldTests {
         #expect(plain.sent.count == 2)
     }
 
-    @Test("Fields that an app gives win, and are never left out")
+    @Test("Fields from the app take precedence and are never omitted")
     func given() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent["Accept"] == "application/json;odata.metadata=full" && sent["OData-MaxVersion"] == "4.0"
@@ -49,7 +59,9 @@ struct AddedFieldTests {
         #expect(transport.sent.allSatisfy { $0["OData-MaxVersion"] == "4.0" })
     }
 
-    @Test("A change is sent once if nothing proves that it did not act", arguments: [403, 404, 409, 500, 503])
+    @Test(
+        "A change is sent only once unless the refusal proves that it had no effect",
+        arguments: [403, 404, 409, 500, 503])
     func changes(_ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .post ? .refusal(status) : .json(Self.orders)
@@ -60,7 +72,7 @@ struct AddedFieldTests {
         #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
     }
 
-    @Test("A refusal for want of a token is recognised by its text if its field was removed")
+    @Test("If an interceptor removed the field, a refused token is recognised by the text of the response")
     func token() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, number in
             guard sent.message.method == .post else { return .json(Self.orders, ["X-CSRF-Token": "t\(number)"]) }

@@ -47,7 +47,7 @@ import Testing
         #expect(transport.sent.count == 3)
     }
 
-    @Test("8.2.5 a creation that must not overwrite says If-None-Match: *")
+    @Test("8.2.5 a creation that must not overwrite sends If-None-Match: *")
     func onlyNew() async throws {
         let transport = script()
         let client = try transport.client()

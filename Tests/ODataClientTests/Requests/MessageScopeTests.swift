@@ -15,7 +15,7 @@ struct MessageScopeTests {
     private static let field = "sap-message-scope"
 
     @Test(
-        "is sent only to services that understand it, and only on request",
+        "is sent on request and only to services that support it",
         arguments: [
             (#"sap:message-scope-supported="true""#, MessageScope.businessObject, "BusinessObject"),
             (#"sap:message-scope-supported="true""#, .requestedObjects, "RequestedObjects"),
@@ -30,7 +30,7 @@ struct MessageScopeTests {
         #expect(transport.sent.map { $0[Self.field] } == [expected])
     }
 
-    @Test("goes with each request of a batch; a field that the app gives wins")
+    @Test("is sent with each request of a batch, and a field from the app takes precedence")
     func batch() async throws {
         let transport = WireScript(metadata: Self.metadata(#"sap:message-scope-supported="true""#)) { _, _ in
             .refusal(500)

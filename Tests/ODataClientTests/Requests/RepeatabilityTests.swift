@@ -43,7 +43,7 @@ import Testing
         #expect(transport.sent.map { $0["Repeatability-Request-ID"] != nil } == [false, true])
     }
 
-    @Test("rule 2 501 with rejected: once more without the fields, and never again with them")
+    @Test("rule 2 501 with rejected: the request is sent once more without the fields")
     func rejected() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent["Repeatability-Request-ID"] == nil
@@ -55,7 +55,7 @@ import Testing
         #expect(transport.sent.map { $0["Repeatability-Client-ID"] } == ["me", nil, nil])
     }
 
-    @Test("rule 2 501 with rejected: not once more with the caller's own, which may have acted before")
+    @Test("rule 2 501 with rejected: a request with the caller's own fields is not sent again")
     func rejectedRepeat() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
             .refusal(501, ["Repeatability-Result": "rejected"])
@@ -71,7 +71,7 @@ import Testing
         #expect(transport.sent.count == 1)
     }
 
-    @Test("rule 2 412 with rejected is in doubt, not an ETag conflict")
+    @Test("rule 2 412 with rejected is an unknown outcome and no ETag conflict")
     func expired() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .get

@@ -23,7 +23,7 @@ struct ValueCheckTests {
     }
 
     @Test(
-        "A value that does not fit its property is refused before anything is sent",
+        "An invalid property value is refused before the request is sent",
         arguments: [
             ["ID": .integer(1), "Name": .string("long")], ["ID": .integer(1), "Name": .null],
             ["ID": .string("1"), "Name": .string("a")], ["ID": .integer(1 << 40), "Name": .string("a")],
@@ -55,7 +55,7 @@ struct ValueCheckTests {
         #expect(wire.sent.count == 1 || values["ID"] == .string("1"))
     }
 
-    @Test("For an entity that was read, only the changed properties are checked")
+    @Test("For an entity that was read, only changed properties are checked")
     func changed() async throws {
         let client = try wire.client()
         var entity = try await item(client, ["ID": .integer(1), "Name": .string("much too long")])

@@ -20,7 +20,8 @@ import Testing
 
     // MARK: Created, and not to be read
 
-    @Test("11.4.2 a created entity that cannot be read counts as created", arguments: [403, 404, 410, 0])
+    @Test(
+        "11.4.2 a creation counts as successful even if the new entity cannot be read", arguments: [403, 404, 410, 0])
     func unreadable(status: Int) async throws {
         let transport = script { sent, _ in
             if sent.message.method == .post { return .empty(204, ["OData-EntityId": "Orders(1)"]) }
@@ -59,7 +60,7 @@ import Testing
 
     // MARK: Answered later
 
-    @Test("11.6 an entity that a service creates later is no result, and its monitor no entity")
+    @Test("11.6 an entity that is created later is no result, and its monitor is no entity")
     func createdLater() async throws {
         let transport = script { _, _ in .empty(202, ["Location": "/shop/operations(7)"]) }
         let client = try transport.client()
@@ -77,7 +78,7 @@ import Testing
         #expect(ErrorDiagnosis(later).recovery == .lookBeforeRepeating)
     }
 
-    @Test("8.2.8.8 a response that arrives later is not an empty result")
+    @Test("8.2.8.8 a response that is available later is no empty result")
     func readLater() async throws {
         let transport = script { _, _ in .empty(202, ["Location": "status/1"]) }
         let client = try transport.client()
@@ -109,7 +110,7 @@ import Testing
 
     // MARK: Changed, without the new tag
 
-    @Test("11.4.1.1 a change that is answered without its ETag is followed by a read: the next one has a condition")
+    @Test("11.4.1.1 after a change without an ETag in the response, the entity is read for the next condition")
     func missingTag() async throws {
         let transport = script { sent, number in
             sent.message.method == .get ? .json(Self.order("Graz", "\(number + 1)")) : .empty(204)

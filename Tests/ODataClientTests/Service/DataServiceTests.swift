@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("11.4.7 media go up and down in chunks of the size asked for, at most 200 KB")
+    @Test("11.4.7 streams are transferred in chunks of the requested size, at most 200 KB")
     func media() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .get
@@ -119,7 +119,7 @@ import Testing
         #expect(transport.sent.last?.line == "DELETE /shop/Photos(3)/Thumb")
     }
 
-    @Test("11.5 functions and actions are called as the metadata says")
+    @Test("11.5 functions and actions are called as declared in the metadata")
     func operations() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .get
@@ -172,7 +172,7 @@ import Testing
         #expect(transport.sent.last?["Accept-Language"] == "fr")
     }
 
-    @Test("11.2.6.7 the next page is read while one is worked on, and no more than asked for")
+    @Test("11.2.6.7 one page is read ahead")
     func lookAhead() async throws {
         let asked = Mutex(0)
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("11.2.6.7 pages that lead in a circle end with an error", .timeLimit(.minutes(1)), arguments: [1, 2, 3])
+    @Test("11.2.6.7 a circle of pages ends with an error", .timeLimit(.minutes(1)), arguments: [1, 2, 3])
     func circle(length: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
             .json(

@@ -22,7 +22,7 @@ struct ForeignLinkTests {
     }
 
     @Test(
-        "of a service that writes another scheme, host or port are asked at its own address",
+        "of a service with another scheme, host or port are followed at the address of the service",
         arguments: [
             "http://service.test/shop/Orders?$skip=1", "https://service.test:8443/shop/Orders?$skip=1",
             "http://internal.host.invalid/shop/Orders?$skip=1",
@@ -37,7 +37,7 @@ struct ForeignLinkTests {
         #expect(second["X-Api-Key"] == "k")
     }
 
-    @Test("to another service are refused, and followed without credentials if its host is named")
+    @Test("to another host are refused, and followed without credentials if that host is allowed")
     func foreign() async throws {
         let link = "https://data.test/feed?page=2"
         let refusing = shop(next: link)
@@ -62,7 +62,7 @@ struct ForeignLinkTests {
         #expect(wire.sent.count == 1)
     }
 
-    @Test("that lead from empty page to empty page end with an error")
+    @Test("that lead only to empty pages end with an error")
     func emptyPages() async throws {
         let wire = WireScript(metadata: ShopMetadata.v4()) { _, number in
             guard number < 5000 else { return .refusal(500) }

@@ -18,7 +18,7 @@ import Testing
         WireScript(metadata: ShopMetadata.v4(version)) { _, _ in answer }
     }
 
-    @Test("13.3 (1) every request has OData-MaxVersion, the one for the metadata too")
+    @Test("13.3 (1) every request has OData-MaxVersion, including the metadata request")
     func maxVersion() async throws {
         let transport = WireScript { sent, _ in
             sent.line.hasSuffix("$metadata")
@@ -40,7 +40,7 @@ import Testing
         #expect(transport.sent[0]["Content-Type"] == "application/json")
     }
 
-    @Test("13.3 (3) JSON 24: unknown annotations and control information are taken or passed over")
+    @Test("13.3 (3) JSON 24: unknown annotations and control information are accepted or ignored")
     func consumer() async throws {
         let transport = script(
             "4.0",
@@ -65,7 +65,7 @@ import Testing
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders", "GET /shop/v2/Orders"])
     }
 
-    @Test("13.3 (5) next links are followed unchanged, until there is none")
+    @Test("13.3 (5) next links are followed unchanged")
     func nextLinks() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
             let link = number < 2 ? ",\"@odata.nextLink\":\"Orders?page=\(number)&weird=a'b%20(c)\"" : ""
@@ -81,7 +81,7 @@ import Testing
             ])
     }
 
-    @Test("13.3 (6) undeclared properties are kept in open types, and skipped in others")
+    @Test("13.3 (6) undeclared properties are kept in open types and skipped in other types")
     func undeclared() async throws {
         let body = """
             {"@odata.context":"$metadata#Orders/$entity","ID":1,"Extra":"kept","Other@odata.type":"#Collection(Int32)",
@@ -113,7 +113,7 @@ import Testing
         #expect(transport.sent[1]["If-Match"] == "W/\"1\"")
     }
 
-    @Test("13.3 (8) and (9) options have their $, in lower case, as have operators and functions")
+    @Test("13.3 (8) and (9) options with $, operators and functions are sent in lower case")
     func options() async throws {
         let transport = script()
         let query = ResourceQuery("Orders").filter(.property("City").lowercased == "graz" && .property("ID") > 0)
@@ -135,7 +135,7 @@ import Testing
         #expect(transport.sent[0]["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
-    @Test("13.3 (11) entity references are asked for and read")
+    @Test("13.3 (11) entity references are requested and read")
     func references() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
             .json("{\"@odata.context\":\"$metadata#Collection($ref)\",\"value\":[{\"@odata.id\":\"Items(7)\"}]}")
@@ -165,7 +165,7 @@ import Testing
         #expect(pages.last?.deltaLink == "https://service.test/shop/Orders?$deltatoken=9")
     }
 
-    @Test("13.3 (13) an answer that comes later says where")
+    @Test("13.3 (13) an asynchronous response gives the address of its monitor")
     func asynchronous() async throws {
         let transport = script("4.0", .empty(202, ["Location": "https://service.test/shop/status/1"]))
         var request = ODataRequest(.read, ODataURL(set: "Orders"))
@@ -176,14 +176,14 @@ import Testing
         #expect(transport.sent[0]["Prefer"] == "respond-async")
     }
 
-    @Test("13.3 (14) minimal metadata is asked for and enough")
+    @Test("13.3 (14) minimal metadata are requested and sufficient")
     func minimal() async throws {
         let transport = script()
         _ = try await transport.service().entities("Orders")
         #expect(transport.sent[0]["Accept"] == "application/json;odata.metadata=minimal")
     }
 
-    @Test("13.3 (16) a service that does not say it takes 4.01 gets 4.0, one that says so gets 4.01")
+    @Test("13.3 (16) a service gets 4.0 unless it announces 4.01")
     func payloadVersion() async throws {
         let annotated = ShopMetadata.v4(
             "4.0",
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("13.3 (17) identifiers go out in the case of the metadata")
+    @Test("13.3 (17) identifiers are sent in the case of the metadata")
     func identifierCase() async throws {
         let transport = script()
         _ = try await transport.service().entities(ResourceQuery("Orders").filter(.property("City") == "X"))
@@ -227,7 +227,7 @@ import Testing
         #expect(page.entities[0].control.etag == "W/\"3\"")
     }
 
-    @Test("13.3 (20) requests that the capabilities exclude are not sent, and a 501 is reported as such")
+    @Test("13.3 (20) requests that the capabilities exclude are not sent, and a 501 is reported")
     func capabilities() async throws {
         let restricted = ShopMetadata.v4(
             sets: "<Annotation Term=\"Org.OData.Capabilities.V1.ComputeSupported\" Bool=\"false\"/>")
@@ -249,7 +249,7 @@ import Testing
 }
 
 extension InteroperableClientTests {
-    @Test("13.3 (15) an answer in pieces is read as it comes")
+    @Test("13.3 (15) a streamed response is read as it arrives")
     func streaming() async throws {
         let body = Self.orders
         let transport = PiecewiseTransport(metadata: ShopMetadata.v4(), body: body)

@@ -188,7 +188,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.requests[0].path == "/shop/$metadata")
     }
 
-    @Test("13.3 each way in which metadata can fail is distinguished")
+    @Test("13.3 each failure of reading metadata has its own error")
     func metadataErrors() async throws {
         func error(_ status: Int, _ type: String?, _ body: String, location: String? = nil) async throws
             -> MetadataError?
@@ -364,7 +364,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.sent.allSatisfy { $0["X-CSRF-Token"] == nil })
     }
 
-    @Test("The options of every request go with the one for the metadata too, unless they are on another host")
+    @Test("Options of requests also apply to the metadata request, unless it goes to another host")
     func metadataOptions() async throws {
         func paths(_ setting: String) async throws -> [String?] {
             let transport = ScriptedTransport { _ in
@@ -383,7 +383,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test(
-        "Metadata that are somewhere else are read there, and credentials go to the service alone",
+        "Metadata at another address are read there, and credentials go only to the service",
         arguments: [
             ("meta/shop.xml", "https://service.test/shop/meta/shop.xml", true),
             ("https://models.test/shop.xml", "https://models.test/shop.xml", false),

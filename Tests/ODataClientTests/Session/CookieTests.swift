@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "5.4 A cookie goes where domain, path and security let it",
+        "5.4 Cookies are sent by domain, path and security",
         arguments: [
             ("a=1", "https://www.shop.test/a/b", true), ("a=1", "https://www.shop.test/a", true),
             ("a=1", "https://www.shop.test/a/c/d", true), ("a=1", "https://www.shop.test/ab", false),
@@ -39,7 +39,7 @@ import Testing
         #expect((jar.field(for: request(.get, url)) != nil) == expected)
     }
 
-    @Test("5.3 A plain connection sets no secure cookie and covers none") func downgrade() {
+    @Test("5.3 A plain connection cannot set or hide a secure cookie") func downgrade() {
         let jar = jar()
         set(jar, "s=1; Path=/; Secure", from: "http://www.shop.test/")
         #expect(jar.cookies.isEmpty)
@@ -48,7 +48,7 @@ import Testing
         #expect(jar.field(for: request(.get, "https://www.shop.test/")) == "s=good")
     }
 
-    @Test("A cookie that was set over https is sent over https only, even if the service allows more") func secure() {
+    @Test("A cookie from https is sent only over https, even if plain http is allowed") func secure() {
         let jar = jar()
         set(jar, "sess=1; Path=/", from: "https://www.shop.test/a")
         #expect(jar.cookies.map(\.isSecure) == [true])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "5.2 Max-Age comes before Expires, and expired cookies are removed",
+        "5.2 Max-Age outranks Expires, and expired cookies are removed",
         arguments: [
             ("a=1; Path=/; Max-Age=10", true, false), ("a=1; Path=/; Max-Age=0", false, false),
             ("a=1; Path=/; Max-Age=-1", false, false), ("a=1; Path=/; Max-Age=x", true, true),
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "5.1.1 Dates are read in all forms",
+        "5.1.1 Cookie dates are read in all forms",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("06 nov 1994 8:49:37", 784_111_777),
@@ -98,12 +98,12 @@ import Testing
         #expect(CookieDate.seconds(text) == expected)
     }
 
-    @Test("Folded fields are taken apart, dates left whole") func folded() {
+    @Test("Combined fields are split, except within dates") func folded() {
         let cookies = CookieJar.separate("a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Path=/, b=2, c=x,y")
         #expect(cookies == ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Path=/", " b=2", " c=x,y"])
     }
 
-    @Test("The jar keeps at most 50 cookies of a domain, and none that is too long") func limits() {
+    @Test("At most 50 cookies of a domain are stored, and long ones are refused") func limits() {
         let jar = jar()
         for number in 0..<60 { set(jar, "c\(number)=1; Path=/") }
         #expect(jar.cookies.count == CookieJar.maxPerDomain)
@@ -114,7 +114,7 @@ import Testing
         #expect(jar.cookies.count == CookieJar.maxPerDomain + 1)
     }
 
-    @Test("A session sends its cookies at each hop of a redirect, and removes them when reset") func session()
+    @Test("A session sends its cookies at each step of a redirect, and removes them at a reset") func session()
         async throws
     {
         let wire = ScriptedWire { number, _ in
@@ -130,7 +130,7 @@ import Testing
         #expect(wire.sent.last?.request.headerFields[.cookie] == nil)
     }
 
-    @Test("Addresses have no domain cookies") func addresses() {
+    @Test("An IP address has no domain cookies") func addresses() {
         let jar = jar()
         set(jar, "a=1; Path=/; Domain=0.0.1", from: "https://127.0.0.1/")
         #expect(jar.cookies.isEmpty)

@@ -5,7 +5,7 @@ import ODataService
 import Testing
 
 @Suite("A session around a transport") struct HTTPSessionTests {
-    @Test("Fields for intermediaries are asked for each time a request is sent, repeats included")
+    @Test("The fields for intermediaries are computed for each sending, repeats included")
     func fields() async throws {
         let counter = Counter()
         let wire = ScriptedWire { number, _ in number == 1 ? answer(503, [.retryAfter: "0"]) : answer() }
@@ -22,7 +22,7 @@ import Testing
         #expect(wire.sent[2].request.headerFields[.userAgent] == nil)
     }
 
-    @Test("At most five requests go at once, in the order of coming, and a place is kept until the body is read")
+    @Test("At most five requests run at once in order, and each holds its place until its body is read")
     func limit() async throws {
         let running = Counter()
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("The whole time is limited, from start to last byte, per session and per request") func wholeTimeout()
+    @Test("The total time of a request is limited for each session and each request") func wholeTimeout()
         async throws
     {
         let wire = ScriptedWire { _, request in
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: CancellationError.self) { _ = try await reading.value }
     }
 
-    @Test("A client with a plain transport sends up to five requests at once and repeats safe ones")
+    @Test("A client on a plain transport sends up to five requests at once and repeats safe requests")
     func ofAClient() async throws {
         let running = Counter()
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A client over a session, or over a wrapper of one, has no second session around it", arguments: [false, true])
+        "A client on a session, or on a wrapper of one, adds no second session", arguments: [false, true])
     func notTwice(isWrapped: Bool) async throws {
         let wire = ScriptedWire { _, request in
             request.path == "/$metadata"
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "Credentials and fields go to the further origins that are named, and to nobody beside them",
+        "Credentials and fields go to named additional origins and to no others",
         arguments: [
             ("https://service.test/a", true), ("https://media.test/a", true), ("https://media.test:443/a", true),
             ("https://media.test:8443/a", false), ("http://media.test/a", false), ("https://x.media.test/a", false),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Origins (RFC 6454, 4)") struct OriginTests {
     @Test(
-        "Scheme, host and port make an origin, however they are written",
+        "An origin is compared by scheme, host and port",
         arguments: [
             ("https", "Shop.Test", "https://shop.test"), ("HTTPS", "shop.test:443", "https://shop.test"),
             ("http", "shop.test:443", "http://shop.test:443"), ("http", "shop.test:", "http://shop.test"),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Addresses are distinguished from names",
+        "IP addresses are distinguished from names",
         arguments: [
             ("127.0.0.1", true), ("[::1]", true), ("localhost", false), ("1.2.3.example", false), ("1.2.3", false),
         ])
@@ -25,7 +25,7 @@ import Testing
         #expect(Origin(scheme: "https", authority: authority)?.isAddress == isAddress)
     }
 
-    @Test("A body that is watched can be had again if it could before") func repeatable() async throws {
+    @Test("An observed body can be repeated if the original can") func repeatable() async throws {
         let counter = Counter()
         let bytes = ByteStream([1, 2, 3]).observed { _ in counter.next() }
         #expect(bytes.isRepeatable)

@@ -24,7 +24,7 @@ struct PlainHTTPTests {
         _ = try await session.send(request(.get, root + "Orders"), body: nil)
     }
 
-    @Test("Basic, bearer tokens, fields, cookies of sign-in and options", arguments: ways.indices)
+    @Test("Basic, bearer tokens, fields, sign-in cookies and options", arguments: ways.indices)
     func authentication(way: Int) async throws {
         let wire = ScriptedWire { _, _ in answer() }
         let authentication = Self.ways[way].1
@@ -48,7 +48,7 @@ struct PlainHTTPTests {
         #expect(wire.sent.count == 1)
     }
 
-    @Test("Nobody is asked for a password that would not be sent, and the request without it goes")
+    @Test("The user is not asked for a password that would not be sent")
     func challenge() async throws {
         let wire = ScriptedWire { _, _ in answer(401, [.wwwAuthenticate: "Basic realm=\"r\""]) }
         let step = ChallengedCredentials { _, _ in
@@ -59,7 +59,7 @@ struct PlainHTTPTests {
         #expect(wire.sent.map { $0.request.headerFields[.authorization] } == [nil])
     }
 
-    @Test("Fields of a client for every request, and fields of one that may be credentials")
+    @Test("Fields for every request, and fields that may be credentials")
     func clientFields() async throws {
         let wire = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json("{\"value\":[]}") }
         func read(_ configuration: ODataClient.Configuration, _ headers: [String: String] = [:]) async throws {

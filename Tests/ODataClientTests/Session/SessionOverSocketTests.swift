@@ -29,7 +29,7 @@ import Testing
         await running.stop()
     }
 
-    @Test("A large file is sent again after a challenge, without being loaded, and its progress is right at the end")
+    @Test("A large file is sent again after a challenge without loading it, and its final progress is right")
     func upload() async throws {
         let path = NSTemporaryDirectory() + "outpost-upload-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Cookies, redirects and packed answers work together over a socket") func together() async throws {
+    @Test("Cookies, redirects and compressed responses work together over a socket") func together() async throws {
         let text = (0..<5000).map { "{\"a\":\($0)}," }.joined()
         try await withSession { request, _ in
             var response = HTTPResponse(status: .ok)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Cookies of the service, of the request and of intermediaries travel in one field (RFC 6265, 5.4)")
+    @Test("All cookies are sent in one field (RFC 6265, 5.4)")
     func cookies() async throws {
         let fields: HTTPFields = [.cookie: "relay=9"]
         try await withSession(.init(fields: { fields })) { request, _ in
@@ -102,8 +102,7 @@ import Testing
         }
     }
 
-    @Test("A download goes on over a socket, from the byte where the process was stopped") func download() async throws
-    {
+    @Test("A download over a socket continues at the byte where the process stopped") func download() async throws {
         let path = NSTemporaryDirectory() + "outpost-resume-\(UUID().uuidString)"
         defer { for file in [path, path + ".checkpoint"] { try? FileManager.default.removeItem(atPath: file) } }
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -141,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("A request that is cancelled while it uploads stops its socket") func cancelled() async throws {
+    @Test("Cancelling an upload closes its socket") func cancelled() async throws {
         let peer = try await RawPeer(then: .silence)
         let transport = try NIOTransport()
         let session = try HTTPSession(transport, serviceRoot: "http://127.0.0.1:\(peer.port)/")
@@ -162,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "The transport in memory passes the checks of transports",
+        "The in-memory transport passes the transport checks",
         arguments: TransportCheck.all(for: [
             .streamsDownloads, .streamsUploads, .holdsBack, .keepsRepeatedFields,
         ]))
@@ -171,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "A session passes the checks of transports, with its retries, redirects and cookies switched off",
+        "A session without retries, redirects and cookies passes the transport checks",
         .serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
         let configuration = HTTPSession.Configuration(

@@ -7,7 +7,7 @@ import Testing
 @Suite("Files as media")
 struct FileMediaTests {
     @Test(
-        "the suffix of a file's name says its media type",
+        "the suffix of a file name determines its media type",
         arguments: [
             ("a.png", "image/png"), ("photos/me.JPG", "image/jpeg"), ("C:\\scans\\one.TIFF", "image/tiff"),
             ("archive.tar.gz", "application/gzip"), ("report.pdf", "application/pdf"), ("notes.txt", "text/plain"),
@@ -19,7 +19,7 @@ struct FileMediaTests {
         #expect(ByteStream.contentType(ofFile: path) == expected)
     }
 
-    @Test("a file is sent with the type of its suffix, or with the one that is given")
+    @Test("a file is sent with the media type of its suffix or with the given one")
     func sent() async throws {
         let path = NSTemporaryDirectory() + "outpost-\(UUID().uuidString).png"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -5,7 +5,7 @@ import ODataService
 import Synchronization
 import Testing
 
-@Suite("A body that drips")
+@Suite("A slow body")
 struct MinimumRateTests {
     /// Returns a service that sends its body one byte at a time, with a pause before each.
     private func dripping(every pause: Duration, count: Int = .max) -> ScriptedWire {
@@ -29,7 +29,7 @@ struct MinimumRateTests {
         try HTTPSession(wire, serviceRoot: "https://service.test/", configuration: .init(minimumRate: rate))
     }
 
-    @Test("is given up, and the error names the received and the required bytes")
+    @Test("ends with an error that names the received and the required bytes")
     func drips() async throws {
         let rate = MinimumRate(bytes: 1024, within: .milliseconds(200))
         let session = try session(dripping(every: .milliseconds(5)), rate)
@@ -51,7 +51,7 @@ struct MinimumRateTests {
         }
     }
 
-    @Test("is not blamed for the time that its reader takes")
+    @Test("is not measured while the reader is busy")
     func reader() async throws {
         let wire = ScriptedWire { _, _ in answer(200, [:], String(repeating: "x", count: 100)) }
         let session = try session(wire, MinimumRate(bytes: 1024, within: .milliseconds(50)))

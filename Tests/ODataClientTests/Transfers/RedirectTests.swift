@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Changes follow 307 and 308 alone, with their body, and within the origin",
+        "Changes with their body follow only 307 and 308, within the origin",
         arguments: [
             (301, nil), (302, nil), (303, nil), (307, "POST https://a.test/x"), (308, "POST https://a.test/x"),
             (304, nil),
@@ -47,7 +47,7 @@ import Testing
                 == nil)
     }
 
-    @Test("To another origin nothing goes along that could be secret, and nothing from HTTPS to HTTP")
+    @Test("Redirects to another origin drop all secrets, and redirects from HTTPS to HTTP are refused")
     func otherOrigin() async throws {
         let wire = ScriptedWire { number, _ in number == 1 ? answer(302, [.location: "https://b.test/x"]) : answer() }
         var message = request(.get, "https://a.test/")
@@ -68,7 +68,7 @@ import Testing
         #expect(try await landing("/x", policy: .none) == nil)
     }
 
-    @Test("A session's credentials stay with its origin when a redirect leaves it, and come back with one back")
+    @Test("The credentials of a session are not sent to another origin, and are sent again on the way back")
     func credentials() async throws {
         let wire = ScriptedWire { number, _ in
             switch number {
@@ -84,7 +84,7 @@ import Testing
         #expect(wire.sent.map { $0.request.headerFields[.authorization] != nil } == [true, false, true])
     }
 
-    @Test("Circles end, and so do long ways") func circles() async throws {
+    @Test("Circular and long redirects end with an error") func circles() async throws {
         let circle = ScriptedWire { number, _ in answer(302, [.location: number % 2 == 0 ? "/a" : "/b"]) }
         let (response, _) = try await RedirectingTransport(circle).send(request(.get, "https://a.test/a"), body: nil)
         #expect(response.status == .found)

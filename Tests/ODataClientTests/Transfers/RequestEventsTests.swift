@@ -33,7 +33,7 @@ import Testing
                 chunkSize: try chunk.map { try ChunkSize($0) } ?? .standard))
     }
 
-    @Test("Every kind of event comes in its order, and one terminal event at the end") func all() async throws {
+    @Test("Events arrive in order, with one terminal event at the end") func all() async throws {
         let wire = ScriptedWire { number, _ in
             switch number {
             case 1: answer(503, [.retryAfter: "0"])
@@ -53,7 +53,7 @@ import Testing
         #expect(wire.sent.allSatisfy { $0.options.acceptsCompression == false })
     }
 
-    @Test("A failure before the head is the terminal event, and one within the body too") func failures() async throws {
+    @Test("A failure is a terminal event, before the head and within the body") func failures() async throws {
         let none = try session(
             ScriptedWire { _, _ in throw TransportError.untrustedCertificate(host: "h", reason: "r") })
         #expect(
@@ -75,7 +75,7 @@ import Testing
         #expect(cut.queue.size == 0)
     }
 
-    @Test("Nothing is sent before the first event is asked for, and each iteration is a request") func lazy()
+    @Test("The request is sent when the first event is requested, and each iteration sends its own") func lazy()
         async throws
     {
         let wire = ScriptedWire { _, _ in answer() }
@@ -107,7 +107,7 @@ import Testing
         #expect(session.queue.size == 0)
     }
 
-    @Test("An iterator that is let go ends the request") func dropped() async throws {
+    @Test("Releasing the iterator ends the request") func dropped() async throws {
         let wire = ScriptedWire { _, _ in
             try await Task.sleep(for: .seconds(60))
             return answer()
@@ -122,7 +122,7 @@ import Testing
         #expect(session.queue.size == 0)
     }
 
-    @Test("Whether a response came packed is told") func unpacked() async throws {
+    @Test("The response states whether it arrived compressed") func unpacked() async throws {
         let events = RequestEvents(request(), over: PackedWire())
         #expect(await names(events) == ["unpacked gzip", "headers 200", "chunk 1", "finished"])
     }

@@ -65,7 +65,7 @@ private final class FileService: Sendable {
     }
 }
 
-@Suite("Downloads that go on (RFC 9110, 14)") struct ResumableDownloadTests {
+@Suite("Resumed downloads (RFC 9110, 14)") struct ResumableDownloadTests {
     private let path = NSTemporaryDirectory() + "outpost-download-\(UUID().uuidString)"
     private let patience = RetryPolicy(random: { 0 }, sleep: { _ in })
 
@@ -81,7 +81,7 @@ private final class FileService: Sendable {
             over: ScriptedWire { _, request in service.answer(request) }, retry: retry ?? patience)
     }
 
-    @Test("An interrupted download goes on at the byte where it was cut") func goesOn() async throws {
+    @Test("An interrupted download continues at its last byte") func goesOn() async throws {
         defer { clean() }
         let service = FileService(cuts: [1500, 1000, 0, 0])
         try await download(service).run()
@@ -90,7 +90,7 @@ private final class FileService: Sendable {
         #expect(!FileManager.default.fileExists(atPath: path + ".checkpoint"))
     }
 
-    @Test("Another run goes on with the checkpoint that is stored") func later() async throws {
+    @Test("A later run continues from the stored checkpoint") func later() async throws {
         defer { clean() }
         let service = FileService(cuts: [2000])
         await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
@@ -100,7 +100,7 @@ private final class FileService: Sendable {
         #expect(service.ranges.withLock { $0 } == ["all", "bytes=2000-"])
     }
 
-    @Test("Parts of two versions are never joined") func otherVersion() async throws {
+    @Test("Parts of two versions are never combined") func otherVersion() async throws {
         defer { clean() }
         let service = FileService(cuts: [2000])
         await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
@@ -109,7 +109,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("Nor are they by a service that knows Range and not If-Range: the part's own tag tells") func unconditional()
+    @Test("A service that supports Range but not If-Range does not combine versions either") func unconditional()
         async throws
     {
         defer { clean() }
@@ -121,7 +121,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("Nor is an old version whole because the new one is shorter") func shorter() async throws {
+    @Test("A shorter new version does not complete an old part") func shorter() async throws {
         defer { clean() }
         let service = FileService(cuts: [])
         try await download(service).run()
@@ -139,7 +139,7 @@ private final class FileService: Sendable {
     }
 
     @Test(
-        "RFC 9110, 8.8.2.2: a date tells versions where the answer is a minute later",
+        "RFC 9110, 8.8.2.2: a date identifies a version if the response is a minute later",
         arguments: [(10, false), (70, true)])
     func date(later: Int, isGoodEnough: Bool) async throws {
         defer { clean() }
@@ -151,7 +151,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("A download that cannot resume begins again", arguments: [("\"v1\"", false), ("W/\"v1\"", true), ("", true)])
+    @Test("A download that cannot resume starts again", arguments: [("\"v1\"", false), ("W/\"v1\"", true), ("", true)])
     func anew(version: String, understandsRanges: Bool) async throws {
         defer { clean() }
         let service = FileService(cuts: [2000], understandsRanges: understandsRanges)
@@ -160,7 +160,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("A service that never gets further is given up after the attempts, and the checkpoint stays") func givenUp()
+    @Test("A download without progress ends after the attempts and keeps its checkpoint") func givenUp()
         async throws
     {
         defer { clean() }
@@ -172,7 +172,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("A part that was not asked for is refused, and so is a status that is none of a download") func wrong()
+    @Test("Unrequested parts and unexpected statuses are refused") func wrong()
         async throws
     {
         defer { clean() }
@@ -198,7 +198,7 @@ private final class FileService: Sendable {
         await #expect(throws: DownloadError.wrongPart("bytes 0-9/5000")) { try await other.run() }
     }
 
-    @Test("A checkpoint that says more than the file has counts as none") func damaged() async throws {
+    @Test("A checkpoint beyond the end of the file is ignored") func damaged() async throws {
         defer { clean() }
         let service = FileService(cuts: [2000])
         await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }

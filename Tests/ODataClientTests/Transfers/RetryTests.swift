@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataClient
 
-@Suite("Sending again") struct RetryTests {
+@Suite("Repeated requests") struct RetryTests {
     private final class Waits: Sendable {
         private let kept = Mutex<[Duration]>([])
         var all: [Duration] { kept.withLock { $0 } }
@@ -26,14 +26,14 @@ import Testing
         return (wire.sent.count, waits.all, result?.0.status.code)
     }
 
-    @Test("Reading is repeated four times in all, each time after twice the time") func reading() async throws {
+    @Test("A read is tried four times with doubled delays") func reading() async throws {
         let result = try await attempts(.get) { throw TransportError.connectionLost(host: "h", reason: "") }
         #expect(result.count == 4)
         #expect(result.waits == [.milliseconds(250), .milliseconds(500), .seconds(1)])
     }
 
     @Test(
-        "A request that may have acted is not repeated, unless the service recognises repeats",
+        "A request with a possible effect is repeated only if the service recognises repeats",
         arguments: [
             TransportError.timedOut(host: "h"), .connectionLost(host: "h", reason: ""),
             .truncated(host: "h", reason: ""),
@@ -46,13 +46,13 @@ import Testing
         #expect(try await attempts(.get, isRepeatable: false) { throw error }.count == 1)
     }
 
-    @Test("A request that certainly was not sent is repeated, a change too") func unsent() async throws {
+    @Test("A request that was certainly not sent is repeated, also a change") func unsent() async throws {
         let error = TransportError.cannotConnect(host: "h", reason: "")
         #expect(try await attempts(.post, body: ByteStream([1])) { throw error }.count == 4)
     }
 
     @Test(
-        "A request that may have acted stays so, although the last try did not reach the service",
+        "A request with a possible effect stays unknown if the last try does not reach the service",
         arguments: [true, false])
     func inDoubtBefore(isLost: Bool) async throws {
         let count = Mutex(0)
@@ -73,14 +73,14 @@ import Testing
         #expect(error?.isCertainlyUnsent == false)
     }
 
-    @Test("A body that cannot be had again is sent once") func unrepeatable() async throws {
+    @Test("A body that cannot be repeated is sent once") func unrepeatable() async throws {
         let body = ByteStream(length: nil) { nil }
         let result = try await attempts(.post, body: body) { throw TransportError.cannotConnect(host: "h", reason: "") }
         #expect(result.count == 1)
     }
 
     @Test(
-        "A failure that a repeat cannot mend is not repeated",
+        "A failure that a repeat cannot fix is not repeated",
         arguments: [
             TransportError.invalidURL("x"), .untrustedCertificate(host: "h", reason: ""),
             .clientCertificateRefused(host: "h", reason: ""), .proxyAuthenticationRequired(proxy: "p"),
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "Statuses are repeated as far as the service cannot have acted",
+        "Statuses are repeated if the service cannot have acted",
         arguments: [
             (429, nil, 4, 4), (503, "0", 4, 4), (503, nil, 4, 1), (408, nil, 4, 1), (502, nil, 4, 1), (504, nil, 4, 1),
             (500, nil, 1, 1), (501, nil, 1, 1), (401, nil, 1, 1), (412, nil, 1, 1), (200, nil, 1, 1),
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "Retry-After is the least delay, in seconds or as a date; too long a one ends it",
+        "Retry-After is the minimum delay; a delay that is too long ends the retries",
         arguments: [
             ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
             ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:00:00 GMT", .milliseconds(250)),
@@ -116,7 +116,7 @@ import Testing
         #expect(result.waits.first == expected)
     }
 
-    @Test("Delays are drawn between nothing and the longest") func jitter() {
+    @Test("Delays are random up to a maximum") func jitter() {
         for number in 1...12 {
             #expect(RetryPolicy(random: { 0 }).delay(before: number) == .zero)
             #expect(RetryPolicy(random: { 1 }).delay(before: number) <= .seconds(20))
@@ -124,7 +124,7 @@ import Testing
         #expect(Set((0..<20).map { _ in RetryPolicy().delay(before: 5) }).count > 1)
     }
 
-    @Test("Cancelling while it waits ends it") func cancelled() async throws {
+    @Test("Cancelling during a delay ends the retries") func cancelled() async throws {
         let wire = ScriptedWire { _, _ in answer(429, [.retryAfter: "100"]) }
         let task = Task { try await RetryingTransport(wire).send(request(), body: nil) }
         while wire.sent.isEmpty { try await Task.sleep(for: .milliseconds(5)) }

@@ -34,19 +34,19 @@ import Testing
         return order.all
     }
 
-    @Test("First come, first served") func fifo() async throws {
+    @Test("Waiting requests are served in order") func fifo() async throws {
         let names = (1...20).map { "n\($0)" }
         #expect(try await order(names) == names)
     }
 
-    @Test("High priority goes first, but after four of them one that waited goes") func priorities() async throws {
+    @Test("High priority goes first, but every fifth place goes to an older request") func priorities() async throws {
         let names = ["n1", "n2", "H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "n3"]
         #expect(
             try await order(names) == ["H1", "H2", "H3", "H4", "n1", "H5", "H6", "H7", "H8", "n2", "H9", "n3"])
     }
 
     @Test(
-        "From 1 to 255 at once; more or less is an error",
+        "The limit is 1 to 255 requests, and other values are errors",
         arguments: [(0, false), (1, true), (255, true), (256, false), (-1, false)])
     func limits(limit: Int, isPossible: Bool) throws {
         if isPossible {
@@ -59,7 +59,7 @@ import Testing
         #expect(TransferQueue.standard().limit == 5)
     }
 
-    @Test("A request cancelled while waiting leaves the queue; all waiting ones can be cancelled") func cancelling()
+    @Test("Waiting requests can be cancelled singly and all at once") func cancelling()
         async throws
     {
         let queue = try TransferQueue(limit: 1)
@@ -85,7 +85,7 @@ import Testing
         #expect(queue.size == 0)
     }
 
-    @Test("A place that is only let go is given back") func dropped() async throws {
+    @Test("A released place is given to the next request") func dropped() async throws {
         let queue = try TransferQueue(limit: 1)
         for _ in 0..<3 { _ = try await queue.enter("x") }
         let transport = QueuedTransport(ScriptedWire { _, _ in answer(200, [:], "body") }, queue: queue)
@@ -93,7 +93,7 @@ import Testing
         #expect(queue.size == 0)
     }
 
-    @Test("Raising the limit lets more go at once") func raised() async throws {
+    @Test("Raising the limit starts more requests at once") func raised() async throws {
         let queue = try TransferQueue(limit: 1)
         let first = try await queue.enter("1")
         async let second = queue.enter("2")
@@ -103,7 +103,7 @@ import Testing
         first.release()
     }
 
-    @Test("The requests of a bundle run one after the other, beside other requests") func bundles()
+    @Test("The requests of a bundle run one after another, beside other requests") func bundles()
         async throws
     {
         let order = Order()

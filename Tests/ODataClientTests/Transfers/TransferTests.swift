@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "Chunks have at most the size that is asked for, and nothing waits to fill one",
+        "Chunks have at most the requested size and are not delayed to fill up",
         arguments: [
             ([250], 100, [100, 100, 50]), ([10, 10, 10], 15, [10, 10, 10]), ([100, 100], 100, [100, 100]), ([], 5, []),
             ([1, 4, 1], 3, [1, 3, 1, 1]), ([300, 1], 100, [100, 100, 100, 1]),
@@ -29,14 +29,14 @@ import Testing
         #expect(seen == expected)
     }
 
-    @Test("A chunk has 102,400 bytes by default, at most 204,800 and at least one") func chunkSizes() throws {
+    @Test("A chunk has 102,400 bytes by default, and from 1 to 204,800") func chunkSizes() throws {
         #expect(ChunkSize.standard.bytes == 102_400)
         #expect(try ChunkSize(204_800) == .maximum)
         #expect(throws: ChunkSizeError(bytes: 204_801)) { _ = try ChunkSize(204_801) }
         #expect(throws: ChunkSizeError(bytes: 0)) { _ = try ChunkSize(0) }
     }
 
-    @Test("A file is sent chunk by chunk, in parts, and again from its start") func files() async throws {
+    @Test("A file is sent in chunks, in parts, and again from its start") func files() async throws {
         let path = NSTemporaryDirectory() + "outpost-file-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
@@ -83,7 +83,7 @@ import Testing
         #expect(time.slept == .zero)
     }
 
-    @Test("A limit slows all transfers down together, and another one holds on expensive networks") func limited()
+    @Test("A limit applies to all transfers together, and expensive networks have their own limit") func limited()
         async throws
     {
         let time = Time()
@@ -101,7 +101,7 @@ import Testing
         #expect(abs(time.slept / .seconds(1) - 5) < 0.01)
     }
 
-    @Test("The progress of a batch is that of all its requests, and a repeated upload counts once") func progress()
+    @Test("The progress of a batch covers all its requests, and a repeated upload counts once") func progress()
         async throws
     {
         let progress = TransferProgress()
@@ -130,7 +130,7 @@ import Testing
         #expect(progress.snapshot.fraction == nil)
     }
 
-    @Test("A sum that overflows is unknown, and so is a size below zero") func sizesThatCannotBe() {
+    @Test("An overflowing sum and a negative size are unknown") func sizesThatCannotBe() {
         let progress = TransferProgress()
         let first = progress.listener(expectedUpload: .max)
         let second = progress.listener(expectedUpload: 1)
@@ -150,7 +150,7 @@ import Testing
         #expect(beyond.fraction == 1)
     }
 
-    @Test("Progress comes in both directions through a session") func session() async throws {
+    @Test("A session reports progress in both directions") func session() async throws {
         let progress = TransferProgress()
         let wire = ScriptedWire { number, _ in number == 1 ? answer(401) : answer(200, [:], "1234") }
         let session = try HTTPSession(

@@ -83,7 +83,7 @@ import WireFaults
         }
     }
 
-    @Test("On a socket", arguments: WireFault.allCases)
+    @Test("The request over a socket", arguments: WireFault.allCases)
     func sockets(fault: WireFault) async throws {
         let (service, server) = try await service()
         for work in Self.work {
@@ -116,7 +116,7 @@ import WireFaults
         await server.stop()
     }
 
-    @Test("Before and after the service, for each request of each work", arguments: WireFault.allCases)
+    @Test("Before and after the service, for each request of each operation", arguments: WireFault.allCases)
     func transports(fault: WireFault) async throws {
         let (service, server) = try await service()
         let transport = try NIOTransport(configuration: .init(readTimeout: Self.patience(fault)))

@@ -38,7 +38,7 @@ struct TypedProviderTests {
         }
     }
 
-    @Test("11.2, 11.4.2 Created entities are found by typed queries", arguments: HarbourPlace.allCases)
+    @Test("11.2, 11.4.2 Typed queries find created entities", arguments: HarbourPlace.allCases)
     func reads(place: HarbourPlace) async throws {
         try await place.with { harbour, sync in
             try await fill(harbour, bindsLinks: place != .offlineStore)
@@ -65,7 +65,7 @@ struct TypedProviderTests {
         }
     }
 
-    @Test("11.4.3 Changes are sent, and one on old data is refused", arguments: HarbourPlace.allCases)
+    @Test("11.4.3 Changes are sent, and a change of an outdated entity is refused", arguments: HarbourPlace.allCases)
     func changes(place: HarbourPlace) async throws {
         try await place.with { harbour, sync in
             try await fill(harbour)
@@ -125,7 +125,7 @@ struct TypedProviderTests {
     }
 
     @Test(
-        "11.5 Operations of every kind are called by their typed methods",
+        "11.5 Typed methods call operations of every kind",
         arguments: [HarbourPlace.localStore, .clientOfAServer])
     func operations(place: HarbourPlace) async throws {
         try await place.with { harbour, _ in

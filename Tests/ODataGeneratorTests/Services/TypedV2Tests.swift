@@ -130,7 +130,7 @@ struct TypedV2Tests {
     }
 
     @Test(
-        "Creates, changes on condition of the ETag, links and deletes",
+        "Creations, conditional changes, links and deletions",
         arguments: [
             MessageDialect.EntityFormat.json, .atom,
         ])

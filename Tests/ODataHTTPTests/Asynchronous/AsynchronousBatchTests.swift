@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("19.6 (JSON) a monitor gives the answers that are there, and where the others will be")
+    @Test("19.6 (JSON) a monitor returns the available responses and the address of the others")
     func interimJSON() async throws {
         let service = try Service()
         let monitor = try await service.begin()
@@ -97,7 +97,7 @@ import Testing
         #expect(try await service.send("GET \(monitor)?$skiptoken=4\n\n").0.status == .badRequest)
     }
 
-    @Test("11.7.6 in multipart the last part of an interim answer is a 202 with the address of the others")
+    @Test("11.7.6 in multipart, the last part of a partial response is a 202 with the next address")
     func interimMultipart() async throws {
         let service = try Service()
         let part =

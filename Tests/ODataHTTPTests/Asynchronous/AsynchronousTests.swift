@@ -75,7 +75,7 @@ import Testing
         #expect(final.headerFields[.contentType] == "text/plain")
     }
 
-    @Test("8.3.1 the final answer has the status in AsyncResult")
+    @Test("8.3.1 the final response has the status in AsyncResult")
     func asyncResult() async throws {
         let service = try Service()
         await service.finish()
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "12.1.1 item 16: clients of 4.0, and those that accept it, get the answer as application/http",
+        "12.1.1 item 16: clients of 4.0, and those that accept it, get application/http",
         arguments: [
             "OData-MaxVersion: 4.0\n", "OData-MaxVersion: 4.0\nAccept: application/http\n",
             "Accept: application/http\n",
@@ -103,7 +103,7 @@ import Testing
         #expect(text.contains("\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n42"))
     }
 
-    @Test("11.6 a monitor answers in the version of the first request unless its own request names one")
+    @Test("11.6 a monitor uses the version of the first request unless its own request states one")
     func versionOfFirstRequest() async throws {
         let service = try Service()
         await service.finish()
@@ -117,7 +117,7 @@ import Testing
         #expect(bare.headerFields[.contentType] == "text/plain" && number == "42")
     }
 
-    @Test("8.2.8.10 a request that is finished within wait is answered at once")
+    @Test("8.2.8.10 a request that finishes within wait is answered at once")
     func wait() async throws {
         let service = try Service()
         let slow = try await service.send("GET /service/Products/$count\nPrefer: respond-async, wait=1\n\n")
@@ -128,7 +128,7 @@ import Testing
         #expect(quick.0.headerFields[.preferenceApplied] == nil)
     }
 
-    @Test("11.6 DELETE of a monitor cancels, after which it is gone")
+    @Test("11.6 DELETE of a monitor cancels the request and removes the monitor")
     func cancel() async throws {
         let service = try Service()
         let (response, _) = try await service.send("GET /service/Products/$count\nPrefer: respond-async\n\n")

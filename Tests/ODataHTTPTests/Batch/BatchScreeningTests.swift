@@ -29,7 +29,7 @@ struct BatchScreeningTests {
         items.map { BatchResult(id: $0.id, result: .success(ODataResponse())) }
     }
 
-    @Test("A change set is refused as a whole, and so is each request that depends on it or on one of its requests")
+    @Test("A refused change set is refused as a whole, with all dependent requests")
     func wholeChangeSets() throws {
         let items = [
             try item("a"), try item("b", group: "g"), try item("c", group: "g"), try item("d", needs: ["g"]),
@@ -42,7 +42,7 @@ struct BatchScreeningTests {
                 == ["a 200", "b 424", "c 405", "d 424", "e 424", "f 424", "h 200"])
     }
 
-    @Test("Without continue-on-error the first refusal ends the batch, and a failure before it hides it")
+    @Test("Without continue-on-error, the first refusal ends the batch")
     func firstRefusalEnds() throws {
         let items = [try item("a"), try item("b"), try item("c"), try item("d")]
         let screening = screening(items, refused: ["b", "c"], continuesOnError: false)
@@ -53,7 +53,7 @@ struct BatchScreeningTests {
         #expect(states(screening.results(with: [])) == [])
     }
 
-    @Test("A batch without refusals is left as it is")
+    @Test("A batch without refusals is not changed")
     func whole() throws {
         let items = [try item("a", group: "g"), try item("b", group: "g"), try item("c", needs: ["g"])]
         let screening = screening(items, refused: [])
@@ -61,7 +61,7 @@ struct BatchScreeningTests {
         #expect(BatchProgress.units(of: items).map { $0.map(\.id) } == [["a", "b"], ["c"]])
     }
 
-    @Test("A request with a condition is not refused for its dependencies: the condition decides")
+    @Test("A request with a condition is executed by the condition, not by its dependencies")
     func conditions() throws {
         var conditional = try item("b", needs: ["a"])
         conditional.condition = try BatchCondition("$a/value eq 1")

@@ -119,7 +119,7 @@ import Testing
         #expect(parts.allSatisfy { $0.status == 200 })
     }
 
-    @Test("11.7.2 an unreadable request ends a batch if continue-on-error is not wanted")
+    @Test("11.7.2 an unreadable request ends a batch without continue-on-error")
     func unreadable() async throws {
         let seen = Mutex<[String]>([])
         let handler = try handler { items in
@@ -140,7 +140,7 @@ import Testing
                 == [["a", "200"], ["b", "404"], ["c", "200"], ["d", "424"]])
     }
 
-    @Test("11.7.4 a change set that fails has one answer in multipart")
+    @Test("11.7.4 a failed change set has one response in multipart")
     func failedChangeSet() async throws {
         let handler = try handler { items in
             items.map { item in
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("8.2.1 parts have the format of the batch unless they state one")
+    @Test("8.2.1 parts have the format of the batch unless they state another")
     func inheritedFormat() async throws {
         let handler = try handler { items in
             items.map {
@@ -206,7 +206,7 @@ import Testing
         #expect(answers.map { String(decoding: $0.body, as: UTF8.self).contains("context") } == [false, true])
     }
 
-    @Test("8.2.5 a part of a batch is 304 like a request of its own")
+    @Test("8.2.5 a request in a batch can return 304")
     func unchangedPart() async throws {
         let handler = try handler { items in
             items.map { BatchResult(id: $0.id, result: .success(ODataResponse(body: .count(1), etag: "W/\"1\""))) }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import ODataHTTP
 
-@Suite("The names that a server answers to")
+@Suite("The names of a server")
 struct AcceptedHostsTests {
     @Test(
-        "an authority is a host and perhaps a port",
+        "an authority is a host with an optional port",
         arguments: [
             ("localhost", "localhost", nil), ("Api.Example.:8443", "api.example", 8443), ("[::1]:1", "::1", 1),
             ("127.0.0.1:", "127.0.0.1", nil), ("a_b~c-d", "a_b~c-d", nil),

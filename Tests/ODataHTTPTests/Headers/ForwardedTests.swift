@@ -25,7 +25,7 @@ import Testing
         String(text.components(after: "context\":\"").prefix { $0 != "$" })
     }
 
-    @Test("4.1 context, next and delta links start with the URL that clients see")
+    @Test("4.1 context, next and delta links start with the public URL")
     func publicURL() async throws {
         let options = ODataHandler.Options(publicURL: "https://api.example/shop")
         let text = try await answer("GET /service/Products\nX-Forwarded-Host: evil.example\n\n", options)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "a forwarded name that the service does not answer to is refused, and stands in no link",
+        "a forwarded name that is not configured is refused and appears in no link",
         arguments: ["Forwarded: host=evil.example", "X-Forwarded-Host: evil.example:443"])
     func foreignName(_ field: String) async throws {
         let options = ODataHandler.Options(trustsForwarded: true, forwardedHosts: AcceptedHosts(["api.example"]))
@@ -68,7 +68,7 @@ import Testing
         #expect(text.hasPrefix("421\n") && !text.contains("evil"), "\(text)")
     }
 
-    @Test("11.7.7.1 absolute URLs in a batch may be those that clients see")
+    @Test("11.7.7.1 absolute URLs in a batch may be public URLs")
     func batch() async throws {
         let provider = try ScriptedProvider { request in
             guard case .batch(let items) = request.body else { return ODataResponse() }

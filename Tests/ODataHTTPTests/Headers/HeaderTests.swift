@@ -44,14 +44,14 @@ import Testing
             .agree(on: representation)
     }
 
-    @Test("8.2.1 without Accept the answer is JSON with minimal metadata")
+    @Test("8.2.1 without Accept, the response is JSON with minimal metadata")
     func noAccept() throws {
         #expect(try agree(nil).format == ResponseFormat(metadata: .minimal, version: .v401))
         #expect(try agree("*/*").format.metadata == .minimal)
         #expect(try agree("application/*;q=0.1").format.metadata == .minimal)
     }
 
-    @Test("JSON 3.1 the metadata level and IEEE754Compatible are followed")
+    @Test("JSON 3.1 the metadata level and IEEE754Compatible are respected")
     func parameters() throws {
         #expect(try agree("application/json;odata.metadata=none").format.metadata == .none)
         #expect(try agree("application/json;metadata=full;IEEE754Compatible=true").format.isIEEE754Compatible)
@@ -74,7 +74,7 @@ import Testing
         #expect(throws: ODataError.self) { try agree("text/html, application/json;q=0") }
     }
 
-    @Test("8.2.1 a format with the weight 0 is not used, even if a wider range allows it")
+    @Test("8.2.1 a format with weight 0 is not used, even if a wider range allows it")
     func excluded() throws {
         #expect(throws: ODataError.self) { try agree("application/json;q=0, */*") }
         #expect(try agree("application/json;metadata=full;q=0, */*;q=0.1").format.metadata == .minimal)
@@ -91,7 +91,7 @@ import Testing
         _ = try agree(nil, charset: "iso-8859-1", .raw)
     }
 
-    @Test("8.2.1 a range with unknown parameters does not match")
+    @Test("8.2.1 a media range with unknown parameters does not match")
     func unknownParameters() {
         for accept in ["application/json;odata.metadata=most", "application/json;shiny=1", "text/html", "image/*"] {
             let error = #expect(throws: ODataError.self) { try agree(accept) }
@@ -138,7 +138,7 @@ import Testing
         #expect(try agree("application/json", .batch).isJSON)
     }
 
-    @Test("8.2.7 OData-MaxVersion limits the version of the answer")
+    @Test("8.2.7 OData-MaxVersion limits the version of the response")
     func versions() throws {
         #expect(try VersionHeaders(version: nil, maxVersion: nil).responseVersion() == .v401)
         #expect(try VersionHeaders(version: "4.0", maxVersion: "4.0").responseVersion() == .v4)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "RFC 9110, 14.1.2 the forms of a range",
+        "RFC 9110, 14.1.2 all forms of a range are read",
         arguments: [
             ("bytes=0-0", 0, 1), ("bytes=2-4", 2, 5), ("Bytes = 3-", 3, 10), ("bytes=8-99999999999999999999", 8, 10),
             ("bytes=-3", 7, 10), ("bytes=-99", 0, 10),
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("11.2.3 a part of a media stream is 206 with Content-Range")
+    @Test("11.2.3 a range of a media stream is 206 with Content-Range")
     func part() async throws {
         #expect(
             try await photo("Range: bytes=1-5\n") == """
@@ -93,7 +93,7 @@ import Testing
         #expect(whole.hasPrefix("200\n") && whole.contains("Accept-Ranges: bytes\n") && whole.hasSuffix("0123456789"))
     }
 
-    @Test("11.2.3 a part that does not exist is 416 with the length")
+    @Test("11.2.3 a range beyond the end is 416 with the length")
     func unsatisfiable() async throws {
         let text = try await photo("Range: bytes=10-\n")
         #expect(text.hasPrefix("416\n") && text.contains("Content-Range: bytes */10\n"))

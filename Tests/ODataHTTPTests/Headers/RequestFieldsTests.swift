@@ -21,7 +21,7 @@ struct RequestFieldsTests {
         return fields
     }
 
-    @Test("Each is found by its name in any case, among others, and none is mistaken for another")
+    @Test("Each preference is found by its name in any case and not confused with others")
     func each() throws {
         for (name, path) in Self.all {
             for spelling in [name, name.lowercased(), name.uppercased()] {
@@ -44,7 +44,7 @@ struct RequestFieldsTests {
         #expect(RequestFields(try fields([("prefer", "a, b"), ("Prefer", "c")])).prefer == ["a, b", "c"])
     }
 
-    @Test("A query in the body is told by the end of the path alone")
+    @Test("A query in the body is recognised only by the end of the path")
     func queryInBody() {
         for url in ["Orders/$query", "Orders/$query?$top=1", "Caf%C3%A9/$query", "$query/$query"] {
             #expect(QueryInBody(url) != nil, "\(url)")

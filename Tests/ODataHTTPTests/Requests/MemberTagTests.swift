@@ -23,7 +23,7 @@ import Testing
             }
     }
 
-    @Test("11.4.3.1 Those of nested entities are kept or left out as that of the outer one is")
+    @Test("11.4.3.1 Nulls of nested entities are omitted or kept like those of the outer entity")
     func nested() async throws {
         let text = #"""
             METHOD /service/Categories
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("11.4.12 Those of the members of a collection too")
+    @Test("11.4.12 Nulls of collection members are omitted or kept like those of the outer entity")
     func members() async throws {
         let text = #"""
             PATCH /service/Products

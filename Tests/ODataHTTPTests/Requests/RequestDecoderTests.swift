@@ -37,7 +37,7 @@ import Testing
                 == ResponseFormat(metadata: .full, version: .v4, serviceRoot: "http://host/service/"))
     }
 
-    @Test("11.1 a URL that was read before is read by the model that is asked for now, and by its own literals")
+    @Test("11.1 a cached URL is bound to the current model with its own literals")
     func readAgain() async throws {
         let traits = ProviderTraits.standard
         let (old, new) = (
@@ -63,7 +63,7 @@ import Testing
         #expect(error?.message.contains("Remaining") == true || error?.message.contains("Stock") == true)
     }
 
-    @Test("11.1 an id is looked for below the root that the request has seen, however the URL is written")
+    @Test("11.1 an id is searched below the service root of the request for any spelling of the URL")
     func byID() async throws {
         let model = try ExampleService.model()
         func decode(_ path: String, host: String) async throws -> ODataURL {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("11.4.2 a created entity is read with its type, bindings and null")
+    @Test("11.4.2 a creation is read with its type, bindings and null")
     func create() async throws {
         let incoming = try await decode(
             """
@@ -98,7 +98,7 @@ import Testing
         #expect(entity.related["Category"] == .references(["Categories(3)"]))
     }
 
-    @Test("11.4.9 values of properties come wrapped or raw")
+    @Test("11.4.9 property values are read wrapped or raw")
     func values() async throws {
         let wrapped = try await decode(
             "PUT /service/Products(1)/Name\nContent-Type: application/json\n\n{\"value\":\"x\"}")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("URL 4.17 a query may come in the body")
+    @Test("URL 4.17 a query may be in the body")
     func queryInBody() async throws {
         let incoming = try await decode(
             "POST /service/Products/$query?$count=true\nContent-Type: text/plain\n\n$filter=Price%20gt%201&$top=3")
@@ -138,7 +138,7 @@ import Testing
             await refusal("POST /service/Products/$query\nContent-Type: application/xml\n\n{}")?.status == 415)
     }
 
-    @Test("URL 4.17 the three media types of a query in the body say the same")
+    @Test("URL 4.17 the three media types of a query in the body are equivalent")
     func queryForms() async throws {
         let expected = try ODataURL.of("Products?$filter=Name eq 'P%26G +1'&$top=3&$count=true")
         for body in [
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("MS-ODATA 2.2.5.8 a POST stands for the method that X-HTTP-Method names")
+    @Test("MS-ODATA 2.2.5.8 a POST uses the method in X-HTTP-Method")
     func methodOverride() async throws {
         for name in ["X-HTTP-Method", "X-HTTP-Method-Override"] {
             let deleted = try await decode("POST /service/Products(1)\n\(name): DELETE\n\n")
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("11.4.13 the changes to each member of a collection")
+    @Test("11.4.13 changes to each member of a collection are read")
     func each() async throws {
         let incoming = try await decode(
             "PATCH /service/Products/$filter(@f)/$each?@f=ID%20gt%201\nContent-Type: application/json\n\n{\"Name\":\"x\"}"
@@ -181,7 +181,7 @@ import Testing
         #expect(changes["Name"] == "x")
     }
 
-    @Test("11.4.12 changes to a collection come as a delta")
+    @Test("11.4.12 changes to a collection are read as a delta")
     func delta() async throws {
         let incoming = try await decode(
             """
@@ -217,7 +217,7 @@ import Testing
         #expect(await refusal(put + "{}")?.status == 400)
     }
 
-    @Test("11.4.6.3 PUT to the references of a collection carries all of them")
+    @Test("11.4.6.3 PUT to the references of a collection contains all of them")
     func references() async throws {
         let head = "PUT /service/Categories(1)/Products/$ref\nContent-Type: application/json\n\n"
         let incoming = try await decode(head + #"{"value":[{"@id":"Products(1)"},{"@odata.id":"Products(2)"}]}"#)
@@ -233,9 +233,12 @@ import Testing
         let incoming = try await decode("GET /service/$entity?$id=http://host/service/Products(1)&$select=Name\n\n")
         #expect(incoming.request.url == (try ODataURL.of("Products(1)?$select=Name")))
         #expect(await refusal("GET /service/$entity?$id=http://other/Products(1)\n\n")?.status == 400)
+        for id in ["Products", "Products(1)/Name", "$metadata", "Products/$count", "Categories(1)/Products", "$all"] {
+            #expect(await refusal("GET /service/$entity?$id=\(id)\n\n")?.status == 400, "\(id) is no entity")
+        }
     }
 
-    @Test("8.2.5 repeatability fields go together and hold an HTTP date")
+    @Test("8.2.5 repeatability fields are required together and contain an HTTP date")
     func repeatability() async throws {
         let head = "DELETE /service/Products(1)\n"
         let both = try await decode(
@@ -252,7 +255,7 @@ import Testing
     }
 
     @Test(
-        "9.3 a malformed request is refused with the place",
+        "9.3 a malformed request is refused with its place",
         arguments: [
             ("GET /service/Produkts\n\n", 404), ("GET /other/Products\n\n", 404),
             ("GET /service/Products?$filter=(Price\n\n", 400),
@@ -300,7 +303,7 @@ import Testing
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test("21 a broken body is refused with line and column")
+    @Test("21 an invalid body is refused with line and column")
     func place() async throws {
         let error = await refusal(
             "POST /service/Products\nContent-Type: application/json\n\n{\n  \"ID\": 1,\n  \"Price\": {}\n}")
@@ -321,7 +324,7 @@ import Testing
         #expect(await refusal("GET /service/\(long)\n\n")?.status == 414)
     }
 
-    @Test("11.4.8.1 media come as a stream, JSON for a media set as an entity")
+    @Test("11.4.8.1 media are read as a stream, and JSON for a media set as an entity")
     func media() async throws {
         let stream = try await decode("POST /service/Photos\nContent-Type: image/png\n\nxyz")
         guard case .media(let bytes, "image/png") = stream.request.body else {

@@ -34,7 +34,7 @@ import Testing
                 """)
     }
 
-    @Test("8.2 preferences, conditions and repeatability have their fields")
+    @Test("8.2 preferences, conditions and repeatability are sent as fields")
     func fields() async throws {
         var request = ODataRequest(
             .read, try ODataURL.of("Products"), preferences: Preferences(maxPageSize: 50, trackChanges: true),
@@ -88,7 +88,7 @@ import Testing
                     """)
     }
 
-    @Test("11.4.2.1 a binding is spelled as the version of the service has it")
+    @Test("11.4.2.1 a binding is written in the form of the service version")
     func bind() async throws {
         var entity = try product(["ID": 1])
         entity.related["Category"] = .references(["Categories(3)"])
@@ -98,7 +98,7 @@ import Testing
         #expect(try await sent(request).hasSuffix(#"{"ID":1,"Category":{"@id":"Categories(3)"}}"#))
     }
 
-    @Test("11.4.3 PATCH carries the ETag and only changed properties")
+    @Test("11.4.3 PATCH contains the ETag and only changed properties")
     func update() async throws {
         var entity = try product(["ID": 1, "Name": "Bread"])
         entity.markUnchanged()
@@ -141,7 +141,7 @@ import Testing
         #expect(text.hasSuffix("\n\n"))
     }
 
-    @Test("11.2.4 a count asks for text, a raw value for anything, metadata for XML")
+    @Test("11.2.4 requests for counts, raw values and metadata accept text, any type and XML")
     func accept() async throws {
         #expect(
             try await sent(ODataRequest(.read, try ODataURL.of("Products/$count"))).contains("Accept: text/plain\n"))
@@ -161,7 +161,7 @@ import Testing
         #expect(text.hasSuffix("\n\nToast"))
     }
 
-    @Test("11.4.6 a reference has the spelling of the version")
+    @Test("11.4.6 a reference is written in the form of the version")
     func reference() async throws {
         let request = ODataRequest(
             .replace, try ODataURL.of("Products(1)/Category/$ref"), body: .reference("Categories(2)"))
@@ -169,14 +169,14 @@ import Testing
         #expect(try await sent(request, version: "4.0").hasSuffix(#"{"@odata.id":"Categories(2)"}"#))
     }
 
-    @Test("11.5.5 parameters of an action are written by their types")
+    @Test("11.5.5 action parameters are written by their types")
     func parameters() async throws {
         let request = ODataRequest(
             .create, try ODataURL.of("Products(1)/ODataDemo.Rate"), body: .parameters(["stars": 5, "text": .null]))
         #expect(try await sent(request).hasSuffix(#"{"stars":5,"text":null}"#))
     }
 
-    @Test("11.4.8 media are streamed as they are")
+    @Test("11.4.8 media are streamed unchanged")
     func media() async throws {
         let request = ODataRequest(
             .create, ODataURL(set: "Photos"), body: .media(ByteStream([1, 2, 3]), contentType: "image/png"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-@Suite("The resolution that travels with a request")
+@Suite("The resolved URL of a request")
 struct RequestResolutionTests {
     private func request(_ text: String, _ model: EntityDataModel) throws -> ODataRequest {
         var request = ODataRequest(.read, try ODataURL(parsing: text))
@@ -14,7 +14,7 @@ struct RequestResolutionTests {
         return request
     }
 
-    @Test("A URL that is read from HTTP is handed to the provider resolved against the provider's model")
+    @Test("A request URL is resolved against the model of the provider")
     func decoded() async throws {
         let provider = try ScriptedProvider { _ in ODataResponse(body: .page(EntityPage())) }
         let handler = try ODataHandler(provider: provider, serviceRoot: ExampleService.root)
@@ -32,7 +32,7 @@ struct RequestResolutionTests {
             "each URL has its own")
     }
 
-    @Test("The same URL asked again comes with the same resolution")
+    @Test("A repeated URL has the same resolution")
     func again() async throws {
         let provider = try ScriptedProvider { _ in ODataResponse(body: .page(EntityPage())) }
         let handler = try ODataHandler(provider: provider, serviceRoot: ExampleService.root)
@@ -44,7 +44,7 @@ struct RequestResolutionTests {
         #expect(resolutions.count == 2 && resolutions[0] != nil && resolutions[0] === resolutions[1])
     }
 
-    @Test("Requests of a batch are resolved, except one that refers to another request")
+    @Test("Requests of a batch are resolved, except those that refer to other requests")
     func batch() async throws {
         let provider = try ScriptedProvider { request in
             guard case .batch(let items) = request.body else { return ODataResponse(status: 204) }
@@ -97,7 +97,7 @@ struct RequestResolutionTests {
         #expect(kept.resolution != nil)
     }
 
-    @Test("A resolution against another model object is not used")
+    @Test("A resolution for another model object is not used")
     func otherModel() throws {
         let (model, other) = (try ExampleService.model(), try ExampleService.model())
         let request = try request("Products?$top=1", model)
@@ -108,7 +108,7 @@ struct RequestResolutionTests {
         #expect(again.resolution?.model === other)
     }
 
-    @Test("A URL that does not fit the model stays unresolved, and is refused when a resolution is needed")
+    @Test("A URL that does not fit the model stays unresolved and is refused when it is used")
     func unknown() throws {
         let model = try ExampleService.model()
         let request = try request("Nothing", model)
@@ -122,7 +122,7 @@ struct RequestContextTests {
     private struct Color: RequestContextValue, Equatable { var name: String }
     private struct Size: RequestContextValue, Equatable { var height: Int }
 
-    @Test("holds one argument of each type, and nothing of it is sent")
+    @Test("holds one argument of each type, and sends none of them")
     func arguments() async throws {
         var context = RequestContext()
         #expect(context[Color.self] == nil)

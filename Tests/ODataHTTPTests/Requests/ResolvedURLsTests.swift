@@ -23,7 +23,7 @@ struct ResolvedURLsTests {
         return isRead
     }
 
-    @Test("are found by their text, for the model that they were read for")
+    @Test("are found by their text and model")
     func again() throws {
         let (model, other) = (try ExampleService.model(), try ExampleService.model())
         for text in ["Products?$filter=Stock gt 1", "Products?$filter=Stock gt 2"] {
@@ -34,7 +34,7 @@ struct ResolvedURLsTests {
         #expect(try !isRead("Products?$filter=Stock gt 1", other))
     }
 
-    @Test("are found by the bytes of their text: a canonically equivalent text in Unicode is another URL")
+    @Test("are compared by bytes: canonically equivalent texts are different URLs")
     func bytes() throws {
         let model = try ExampleService.model()
         for pair in [["\u{E9}", "e\u{301}"], ["e\u{301}", "\u{E9}"], ["K", "\u{212A}"]] {
@@ -50,7 +50,7 @@ struct ResolvedURLsTests {
         }
     }
 
-    @Test("are found by their trees as well, byte by byte, for the model that they were resolved against")
+    @Test("are also found by their syntax trees, byte by byte, for their model")
     func trees() throws {
         let (model, other) = (try ExampleService.model(), try ExampleService.model())
         func isBound(_ url: ODataURL, _ model: EntityDataModel) throws -> Bool {
@@ -75,7 +75,7 @@ struct ResolvedURLsTests {
         #expect(try isBound(alias, model), "a short URL may become a large tree")
     }
 
-    @Test("give their place to others, those first that nobody asks for")
+    @Test("are evicted, the least recently requested ones first")
     func places() throws {
         let model = try ExampleService.model()
         #expect(try isRead("Products(0)", model))
@@ -87,7 +87,7 @@ struct ResolvedURLsTests {
         #expect(try isRead("Products(0)", model))
     }
 
-    @Test("are not kept if a stranger could fill the memory with them")
+    @Test("are not kept if foreign requests could fill the memory")
     func large() throws {
         let model = try ExampleService.model()
         let long = "Products?$filter=Name eq '\(String(repeating: "x", count: ResolvedURLs.maxLength))'"

@@ -34,7 +34,7 @@ import Testing
         #expect(try await send("OPTIONS /service/Nothing\n\n").status == .notFound)
     }
 
-    @Test("9.2.2 405 lists the methods of the resource, for unknown methods too")
+    @Test("9.2.2 405 lists the methods of the resource, also for unknown methods")
     func notAllowed() async throws {
         for method in ["POST", "BREW", "TRACE"] {
             let response = try await send("\(method) /service/Products/$count\n\n")

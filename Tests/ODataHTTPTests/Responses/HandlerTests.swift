@@ -78,7 +78,7 @@ final class ScriptedProvider: ODataProvider {
                 """)
     }
 
-    @Test("11.1.2 metadata is XML and says which version it is")
+    @Test("11.1.2 metadata are XML and state their version")
     func metadata() async throws {
         let text = try await answer("GET /service/$metadata\n\n") { _, _ in ODataResponse() }
         #expect(text.contains("Content-Type: application/xml\n"))
@@ -137,6 +137,7 @@ final class ScriptedProvider: ODataProvider {
         "10 context URLs name the selected and expanded properties",
         arguments: [
             ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
+            ("Products?$select=Name,Name,ID,Name", "$metadata#Products(Name,ID)"),
             ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
             ("Products?$expand=Category", "$metadata#Products(Category())"),
             ("Products/ODataDemo.Book", "$metadata#Products/ODataDemo.Book"),
@@ -159,7 +160,7 @@ final class ScriptedProvider: ODataProvider {
     }
 
     @Test(
-        "10.2 the context of an entity, a derived one, a contained one, a singleton",
+        "10.2 contexts of entities, derived entities, contained entities and singletons",
         arguments: [
             ("Products(1)", "$metadata#Products/$entity"),
             ("Products(1)?$select=Name", "$metadata#Products(Name)/$entity"),
@@ -243,7 +244,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(sum.hasSuffix(#"{"@odata.context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
     }
 
-    @Test("11.2.7 304 for a version that the client has already")
+    @Test("11.2.7 304 if the client has the current version")
     func notModified() async throws {
         let text = try await answer("GET /service/Products(1)\nIf-None-Match: \"4\", W/\"5\"\n\n") { provider, _ in
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])), etag: "\"5\"")
@@ -388,7 +389,7 @@ extension String {
         firstRange(of: separator).map { String(self[$0.upperBound...]) } ?? ""
     }
 
-    @Test("A body of JSON that comes in chunks is taken up to the limit, and one byte more is 413")
+    @Test("A JSON body in chunks is accepted up to the limit, and one byte more is 413")
     func bodyLimit() async throws {
         let box = Mutex<ScriptedProvider?>(nil)
         let provider = try ScriptedProvider { _ in

@@ -11,7 +11,7 @@ struct LinkPolicyTests {
     }
 
     @Test(
-        "are asked as they are at the service's own origin",
+        "are followed unchanged at the origin of the service",
         arguments: [
             "Items?$skip=2", "/svc/Items?$skip=2", "/elsewhere?a", "https://shop.test:8443/svc/Items",
             "https://SHOP.test:8443/other",
@@ -19,7 +19,7 @@ struct LinkPolicyTests {
     func own(link: String) throws { #expect(try address(link) == link) }
 
     @Test(
-        "are asked at the service's own origin if only scheme, host or port differ",
+        "are followed at the service's origin if only scheme, host or port differ",
         arguments: [
             ("http://shop.test:8443/svc/Items?$skip=2", "https://shop.test:8443/svc/Items?$skip=2"),
             ("https://shop.test/svc/Items", "https://shop.test:8443/svc/Items"),
@@ -31,7 +31,7 @@ struct LinkPolicyTests {
     func behindProxy(link: String, expected: String) throws { #expect(try address(link) == expected) }
 
     @Test(
-        "that lead elsewhere are refused",
+        "to another service are refused",
         arguments: [
             "https://other.test/Items", "https://shop.test/svc2/Items", "https://shop.test:8444/",
             "https://169.254.169.254/latest", "https://other.test/svc/../admin", "https://other.test/svc/%2e%2E/admin",
@@ -45,7 +45,7 @@ struct LinkPolicyTests {
         }
     }
 
-    @Test("never lead from https to http, even where their host is named")
+    @Test("never lead from https to http, even if the host is allowed")
     func downgrade() {
         for followed in [[], ["other.test"]] as [Set<String>] {
             #expect(
@@ -54,7 +54,7 @@ struct LinkPolicyTests {
         }
     }
 
-    @Test("are followed to a host that is named, with its port or without")
+    @Test("are followed to an allowed host, with or without its port")
     func followed() throws {
         let link = "https://data.test:9443/svc/Items"
         for host in ["data.test", "DATA.test", "data.test:9443"] {
@@ -66,7 +66,7 @@ struct LinkPolicyTests {
     }
 
     @Test(
-        "This machine is recognised by its names and addresses",
+        "The local machine is recognised by its names and addresses",
         arguments: [
             ("localhost", true), ("app.localhost", true), ("127.0.0.1", true), ("127.8.9.10", true), ("[::1]", true),
             ("[::ffff:127.0.0.1]", true), ("127.0.0.1.example.com", false), ("localhost.example.com", false),

@@ -9,7 +9,7 @@ import Testing
 /// Content that clients prefer to omit (OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
 @Suite struct PreferredContentTests {
     @Test(
-        "8.2.8.4 patterns of include-annotations",
+        "8.2.8.4 patterns of include-annotations select annotations",
         arguments: [
             ("*", "display.subject", true), ("-*", "display.subject", false), ("display.*", "display.subject", true),
             ("display.*", "other.subject", false), ("display.subject", "display.subject", true),
@@ -39,7 +39,7 @@ import Testing
         return (response, String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self))
     }
 
-    @Test("8.2.8.6 omit-values=nulls leaves nulls out, but not those with an annotation")
+    @Test("8.2.8.6 omit-values=nulls omits nulls, except those with annotations")
     func omitNulls() async throws {
         let (response, text) = try await answer("omit-values=nulls")
         #expect(response.headerFields[.preferenceApplied] == "omit-values=nulls")
@@ -51,14 +51,14 @@ import Testing
         #expect(page.headerFields[.preferenceApplied] == "omit-values=nulls" && !many.contains("\"Name\""))
     }
 
-    @Test("8.2.8.4 annotations that are not wanted are left out, and it is said")
+    @Test("8.2.8.4 excluded annotations are omitted, and the response says so")
     func annotations() async throws {
         let (response, text) = try await answer("include-annotations=\"-*,display.*\"")
         #expect(response.headerFields[.preferenceApplied] == "include-annotations=\"-*,display.*\"")
         #expect(text.contains("\"@display.subject\":\"x\"") && !text.contains("other.Reason"))
     }
 
-    @Test("8.2.8.2 and 8.2.8.1 a callback and references are not promised")
+    @Test("8.2.8.2 and 8.2.8.1 callbacks and references are not announced")
     func notApplied() async throws {
         let (response, _) = try await answer("callback; url=\"http://evil.example/\", allow-entityreferences, shiny")
         #expect(response.status == .ok && response.headerFields[.preferenceApplied] == nil)

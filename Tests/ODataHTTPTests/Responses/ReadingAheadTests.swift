@@ -23,7 +23,7 @@ struct ReadingAheadTests {
         String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self)
     }
 
-    @Test("happens once, however many layers ask for it")
+    @Test("happens once, even if several layers request it")
     func once() async throws {
         let source = Source(["ab", "cd", "ef"])
         var stream = source.stream()
@@ -35,7 +35,7 @@ struct ReadingAheadTests {
         #expect(source.count == 4)
     }
 
-    @Test("tells the length of a stream that is all in one chunk, which can be taken whole")
+    @Test("gives the length of a stream with a single chunk")
     func whole() async throws {
         let source = Source(["abc"])
         let stream = try await source.stream().readingAhead(findingEnd: true)
@@ -50,7 +50,7 @@ struct ReadingAheadTests {
         #expect(try await longer.next() == Array("abc".utf8))
     }
 
-    @Test("asks for no second chunk behind a large one, or if the length is known")
+    @Test("requests no second chunk behind a large one, or if the length is known")
     func large() async throws {
         let streams: [(chunk: String, length: Int64?)] = [(String(repeating: "x", count: 65_536), nil), ("abc", 6)]
         for (chunk, length) in streams {
@@ -60,7 +60,7 @@ struct ReadingAheadTests {
         }
     }
 
-    @Test("leaves an empty stream empty, and bytes at hand as they are")
+    @Test("leaves empty streams and complete bodies unchanged")
     func empty() async throws {
         let empty = try await Source([]).stream().readingAhead(findingEnd: true)
         #expect(empty.length == 0 && empty.takeWhole() == [])
@@ -70,7 +70,7 @@ struct ReadingAheadTests {
         #expect(try await ByteStream([1, 2, 3]).slice(1..<3)?.collect(limit: 9) == [2, 3])
     }
 
-    @Test("throws the error of the first chunk, and of the second that is looked for")
+    @Test("throws the error of the first and of the second chunk")
     func errors() async throws {
         let failing = ByteStream { throw ODataError.notFound("The table") }
         await #expect(throws: ODataError.self) { _ = try await failing.readingAhead(findingEnd: false) }
@@ -86,7 +86,7 @@ struct ReadingAheadTests {
         await #expect(throws: ODataError.self) { _ = try await second.readingAhead(findingEnd: true) }
     }
 
-    @Test("keeps the object that the stream holds, and the chunk at hand")
+    @Test("keeps the object of the stream and the chunk that was read")
     func holding() async throws {
         weak var kept: Source?
         var stream: ByteStream?

@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(
-        "21.1 refusals in every form",
+        "21.1 refusals are read in every form",
         arguments: [
             (
                 "application/json",
@@ -255,7 +255,7 @@ import Testing
         #expect(error?.repeatabilityResult == .rejected)
     }
 
-    @Test("A date says when to come again, as seconds do; nothing else does")
+    @Test("Retry-After is read as seconds or as a date")
     func retryAfterDate() async throws {
         func retryAfter(_ text: String) async -> Int? {
             await #expect(throws: ODataError.self) {
@@ -290,7 +290,7 @@ import Testing
         #expect(await problem("200\nContent-Type: application/json\n\n{\"value\":[{\"ID\":\"x\"}]}") != nil)
     }
 
-    @Test("21.2 an error in the stream ends the collection with the service's word")
+    @Test("21.2 an error in the stream ends the collection with the message of the service")
     func inStream() async throws {
         let error = await #expect(throws: ODataError.self) {
             try await read(
@@ -316,7 +316,7 @@ import Testing
         #expect(error?.problem == .tooLarge(limit: 100_000))
     }
 
-    @Test("JSON 4.5.1 relative links start from the context URL, and that from the request")
+    @Test("JSON 4.5.1 relative links are resolved against the context URL, and this one against the request")
     func links() {
         let request = "http://h/s/Orders(1)/Items?$top=1"
         func resolve(_ link: String, _ context: String?) -> String {

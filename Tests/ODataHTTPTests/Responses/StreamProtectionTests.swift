@@ -7,7 +7,7 @@ import Testing
 @Suite("An uploaded stream is never shown as a page of the service")
 struct StreamProtectionTests {
     @Test(
-        "a browser saves a stream, or shows it, and never runs it",
+        "a browser saves or shows a stream and never executes it",
         arguments: [
             ("text/html", "attachment"), ("image/svg+xml", "attachment"), ("application/pdf", "attachment"),
             ("application/octet-stream", "attachment"), ("image/png", "inline"),

@@ -104,7 +104,7 @@ import Testing
         try await exchange(text) { provider, _ in ODataResponse(body: .entity(try provider.item())) }.0
     }
 
-    @Test("MS-ODATA 2.2.6.3.3 an entity in verbose JSON, its values of V2's types")
+    @Test("MS-ODATA 2.2.6.3.3 an entity is written in verbose JSON with values of V2")
     func verboseEntity() async throws {
         let text = try await one("GET /v2/Items(1)?$format=json&sap-language=EN\n\n")
         #expect(
@@ -120,7 +120,7 @@ import Testing
                 """)
     }
 
-    @Test("MS-ODATA 2.2.6.2.2 without a wish the answer is Atom")
+    @Test("MS-ODATA 2.2.6.2.2 the default format is Atom")
     func atom() async throws {
         let text = try await one("GET /v2/Items(1)\n\n")
         #expect(text.contains("Content-Type: application/atom+xml;type=entry\n"))
@@ -152,7 +152,7 @@ import Testing
         #expect(try await text(1 << 20).hasPrefix("200\n"))
     }
 
-    @Test("MS-ODATA 2.2.6.3.2 a feed with its count and next link")
+    @Test("MS-ODATA 2.2.6.3.2 a feed has its count and next link")
     func feed() async throws {
         let (text, request) = try await exchange(
             "GET /v2/Items?$inlinecount=allpages&$top=1&$format=json\n\n"
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "rule 24 a V2 query is the service's query",
+        "rule 24 a V2 query becomes a query of the service",
         arguments: [
             ("Items?$filter=Since eq datetime'2020-02-29T00:00:00'", "Items?$filter=Since eq 2020-02-29"),
             (
@@ -199,7 +199,7 @@ import Testing
         #expect(request?.url.options.filter.map { "\($0)" } == expected.options.filter.map { "\($0)" })
     }
 
-    @Test("rule 24 values of a V2 client get the service's types")
+    @Test("rule 24 V2 values get the types of the service")
     func create() async throws {
         let body = """
             {"ID":2,"Since":"\\/Date(1582934400000)\\/","Made":"\\/Date(0)\\/","Opens":"PT7H30M","Color":"Red",\
@@ -310,7 +310,7 @@ import Testing
     }
 
     @Test(
-        "a feature that V2 does not have is not found",
+        "a feature that V2 lacks is not found",
         arguments: [
             ("GET /v2/Main\n\n", 404), ("GET /v2/Items?$filter=Tags/any(t:t eq 'a')\n\n", 400),
             ("GET /v2/Items(1)/Tags\n\n", 404), ("GET /v2/Items\nAccept: text/html\n\n", 406),
@@ -330,7 +330,7 @@ import Testing
         #expect(text.contains("DataServiceVersion: 2.0\n"))
     }
 
-    @Test("MS-ODATA 2.2.7.6.1 a request of a change set continues from an entity that an earlier one creates")
+    @Test("MS-ODATA 2.2.7.6.1 a request in a change set may refer to an entity created earlier in it")
     func batchReferences() async throws {
         let body = """
             --b
@@ -381,7 +381,7 @@ import Testing
         #expect(throws: ODataError.self) { _ = try parts[2].result.get() }
     }
 
-    @Test("MS-ODATA 2.2.7.6 a batch is answered part by part, with 202")
+    @Test("MS-ODATA 2.2.7.6 a batch gets 202 with a response for each part")
     func batch() async throws {
         let body = """
             --b

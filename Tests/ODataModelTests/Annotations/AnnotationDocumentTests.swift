@@ -1,7 +1,7 @@
 import ODataModel
 import Testing
 
-@Suite("Annotations from a document of their own")
+@Suite("Annotations in a separate document")
 struct AnnotationDocumentTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -68,7 +68,7 @@ struct AnnotationDocumentTests {
         return try CSDLReader.parse(Array(metadata.utf8), options: options)
     }
 
-    @Test("are those of the elements that they target, in XML and JSON, for OData 2.0 and 4.0")
+    @Test("are applied to their targets, in XML and JSON, for OData 2.0 and 4.0")
     func added() throws {
         for metadata in [Self.metadata, Self.v2] {
             for annotations in [Self.annotations, Self.json] {
@@ -90,7 +90,7 @@ struct AnnotationDocumentTests {
         }
     }
 
-    @Test("are read with documents that the metadata refer to, and in chunks")
+    @Test("are combined with referenced documents, and read in chunks")
     func otherReaders() async throws {
         var options = CSDLReaderOptions()
         options.annotationDocuments = [.init(Array(Self.annotations.utf8), source: "mine.xml")]
@@ -106,7 +106,7 @@ struct AnnotationDocumentTests {
         for result in [loaded, read] { #expect(PackageModel(result.model).namePrefix == "My") }
     }
 
-    @Test("of several documents count, and those of the metadata count first")
+    @Test("may be in several documents, and those in the metadata come first")
     func several() throws {
         let second = Self.document(
             "<Annotations Target=\"Self.Close\"><Annotation Term=\"Objects.OperationRole\"><Record>"
@@ -120,7 +120,7 @@ struct AnnotationDocumentTests {
     }
 
     @Test(
-        "cause a warning with their place if nothing has them",
+        "with an unknown target cause a warning with their place",
         arguments: [
             (
                 "<Annotations Target=\"Shop.Itm\"><Annotation Term=\"Objects.DynamicQueries\"/></Annotations>",
@@ -143,7 +143,7 @@ struct AnnotationDocumentTests {
         #expect(warning.source == "mine-0.xml" && warning.line == 5)
     }
 
-    @Test("cause an error with their source if they cannot be read")
+    @Test("that cannot be read cause an error with their source")
     func unreadable() throws {
         for text in ["<Edmx", "{", "", "<html/>"] {
             let error = #expect(throws: CSDLError.self) { try Self.read(Self.metadata, text) }
@@ -161,7 +161,7 @@ struct ObjectsVocabularyTests {
         return options
     }()
 
-    @Test("is a valid document, which declares each of its terms and says what they are for")
+    @Test("is a valid document that declares and describes each of its terms")
     func document() throws {
         let result = try CSDLReader.parse(Array(ObjectsVocabulary.document.utf8), options: Self.options)
         #expect(result.warnings == [])
@@ -176,7 +176,7 @@ struct ObjectsVocabularyTests {
         }
     }
 
-    @Test("is known without its document, and a reference to it is never loaded")
+    @Test("is known without its document, and references to it are not loaded")
     func known() async throws {
         func metadata(_ term: String) -> [UInt8] {
             let text = """

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("SAP attributes and the annotations that mean the same")
+@Suite("SAP attributes and equivalent annotations")
 struct SAPAttributeTests {
     static let metadata = """
         <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" xmlns:x="http://www.sap.com/Protocols/SAPData" xmlns:gp="http://www.sap.com/Protocols/SAPData/GenericPlayer" xmlns:z="urn:z">
@@ -34,7 +34,7 @@ struct SAPAttributeTests {
 
     private func property(_ name: String) throws -> Property { try #require(try shape.property(name)) }
 
-    @Test("properties have their attributes, with any prefix")
+    @Test("properties have their attributes for any prefix")
     func properties() throws {
         let id = try property("ID")
         #expect(id.label == "Number")
@@ -68,7 +68,7 @@ struct SAPAttributeTests {
         #expect(model.entitySet("X.Us") == nil)
     }
 
-    @Test("attributes are there as they stand")
+    @Test("attributes are available unchanged")
     func raw() throws {
         let name = try property("Name")
         #expect(name.rawAttribute("m:FC_TargetPath") == "SyndicationTitle")
@@ -80,7 +80,7 @@ struct SAPAttributeTests {
     }
 
     @Test(
-        "attributes have names that XML allows, even if Unicode calls more characters letters",
+        "attribute names follow XML, even where Unicode allows more letters",
         arguments: [
             ("a\u{2E9}b", true), ("\u{2E9}", true), ("\u{10330}-.7\u{B7}\u{301}\u{2040}", true), ("_", true),
             ("a\u{AA}", false), ("\u{B5}", false), ("-a", false), ("7", false), ("a b", false), ("", false),
@@ -98,7 +98,7 @@ struct SAPAttributeTests {
         #expect(String(decoding: CSDLWriter.xml(model), as: UTF8.self).contains(" \(name)=\"2\""))
     }
 
-    @Test("documentation is description")
+    @Test("documentation becomes the description")
     func documentation() throws {
         let type = try #require(model.structuredType(QualifiedName("S", "T")))
         #expect(type.summary == "A thing")
@@ -106,7 +106,7 @@ struct SAPAttributeTests {
         #expect(type.contentVersion == "2")
     }
 
-    @Test("lists and detail pages have their properties in order")
+    @Test("the properties of lists and detail pages are in order")
     func visiblePaths() {
         let type = QualifiedName("S", "T")
         #expect(model.visibleInListPaths(of: type) == ["Name", "Amount", "Address/City"])
@@ -115,7 +115,7 @@ struct SAPAttributeTests {
         #expect(model.property("Address/City", of: type)?.isVisibleInList == true)
     }
 
-    @Test("in JSON, attributes become the annotations they mean")
+    @Test("in JSON, attributes become the equivalent annotations")
     func json() throws {
         let document = CSDLWriter.document(model, as: .json)
         let again = try CSDLReader.read(document.bytes)
@@ -125,7 +125,7 @@ struct SAPAttributeTests {
         #expect(document.omissions.contains { $0.contains("m:FC_TargetPath") })
     }
 
-    @Test("text of values is safe in HTML")
+    @Test("text values are safe in HTML")
     func html() {
         #expect(
             ODataValue.string("<a href='x'>\"&\"</a>").htmlText
@@ -136,12 +136,12 @@ struct SAPAttributeTests {
         #expect(ODataValue.collection([]).htmlText == nil)
     }
 
-    @Test("a set without an entity type is an error of its own")
+    @Test("a set without an entity type has its own error")
     func missing() {
         #expect(throws: ModelError.noEntityType(set: "Nothing")) { try model.requiredShape(ofSet: "Nothing") }
     }
 
-    @Test("from any element, the others can be reached")
+    @Test("each element leads to its related elements")
     func nodes() throws {
         let node = try #require(model.node(at: "S.T/Amount"))
         #expect(node.parent?.path == "S.T")
@@ -152,7 +152,7 @@ struct SAPAttributeTests {
         #expect(model.node(at: "S.Nothing") == nil)
     }
 
-    @Test("the service, its sets, links and calls show their further capabilities")
+    @Test("further capabilities of services, sets, links and calls are read")
     func service() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
@@ -201,7 +201,7 @@ struct SAPAttributeTests {
         #expect(model.targetSets(of: "Ts") == ["Parent": "Ts"])
     }
 
-    @Test("capabilities of properties in V4 are stated by the set, and read in the same way")
+    @Test("V4 capabilities of properties are stated on the set and read in the same way")
     func restrictions() throws {
         let content = """
             <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>

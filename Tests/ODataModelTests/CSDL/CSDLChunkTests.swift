@@ -58,7 +58,7 @@ struct CSDLChunkTests {
         ),
     ]
 
-    @Test("A small document gives the same model wherever it is cut", arguments: readable)
+    @Test("A small document gives the same model for any chunk size", arguments: readable)
     func everyPosition(name: String, bytes: [UInt8]) async throws {
         let expected = Outcome.whole(bytes)
         guard case .read(let schemas, _, _) = expected else {
@@ -100,7 +100,7 @@ struct CSDLChunkTests {
         return document(types.joined())
     }()
 
-    @Test("A large document gives the same model wherever it is cut", arguments: 1...5)
+    @Test("A large document gives the same model for any chunk size", arguments: 1...5)
     func largeDocument(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let document = CutDocument(Self.large, using: &generator)
@@ -121,7 +121,7 @@ struct CSDLChunkTests {
     }
 
     @Test(
-        "A document that cannot be read has the same error at the same place wherever it is cut",
+        "An invalid document has the same error at the same place for any chunk size",
         arguments: [
             "", " \n\t ", "This is no metadata.\nAt all.", "<rss>\n<channel/></rss>",
             "<html>\n<body>x<br></body></html>",
@@ -141,7 +141,7 @@ struct CSDLChunkTests {
         #expect(try await Outcome.chunks(CutDocument(bytes, chunkSize: 1)) == expected)
     }
 
-    @Test("Invalid UTF-8 has the same error at the same place wherever the document is cut")
+    @Test("Invalid UTF-8 has the same error at the same place for any chunk size")
     func invalidText() async throws {
         let bytes = Array("<a>\n <b>".utf8) + [0xC3, 0x28] + Array("</b>\n <c/></a>\n".utf8)
         let expected = Outcome.whole(bytes)
@@ -154,7 +154,7 @@ struct CSDLChunkTests {
         }
     }
 
-    @Test("A document that ends too early is incomplete wherever it is cut")
+    @Test("A truncated document is reported as incomplete for any chunk size")
     func truncated() async throws {
         let bytes = Array(Self.small.utf8.prefix(400))
         let expected = Outcome.whole(bytes)

@@ -55,7 +55,7 @@ struct CSDLJSONTests {
         #expect(model.targetSet(of: "Ts", path: "Next", target: type)?.name == "Ts")
     }
 
-    @Test("annotations nest, and expressions are the same as in XML")
+    @Test("annotations nest, with the same expressions as in XML")
     func annotations() throws {
         let shape = try #require(model.shape(type))
         let description = try #require(shape.property("Name")?.annotations.first)
@@ -82,7 +82,7 @@ struct CSDLJSONTests {
                     ]))
     }
 
-    @Test("XML and JSON made of each other mean the same")
+    @Test("XML and JSON that are converted into each other are equivalent")
     func conversion() throws {
         let xml = CSDLWriter.xml(model)
         #expect(try CSDLReader.read(xml).schemas == model.schemas)
@@ -93,7 +93,7 @@ struct CSDLJSONTests {
     }
 
     @Test(
-        "a term with an empty qualifier keeps it, within a record too",
+        "an empty qualifier of a term is kept, also within a record",
         arguments: [#""@V.T#":1"#, #""@V.T":{"@V.T#":1,"p":1,"p@V.T#":2,"p@V.T#@V.T##":3}"#])
     func emptyQualifier(members: String) throws {
         let text = #"{"$Version":"4.01","S":{"C":{"$Kind":"ComplexType",\#(members)}}}"#
@@ -102,7 +102,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
-    @Test("a set without a name, which XML can state, is written with its container's")
+    @Test("a set without a name, which XML allows, is written with the name of its container")
     func namelessTarget() throws {
         let text = """
             <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="S"><EntityType Name="E"/>\
@@ -159,7 +159,7 @@ struct CSDLJSONTests {
     }
 
     @Test(
-        "a version that nobody knows is read as the newest, and parameters of versions before 4 take null",
+        "an unknown version is read as the newest, and parameters before V4 accept null",
         arguments: [
             ("8.01", ODataVersion.v401), ("4.02", .v401), ("4.0", .v4), ("3.0", .v3), ("2.0", .v2), ("", .v401),
         ])
@@ -173,7 +173,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("parameters and results of V3 take null in JSON if they do in XML")
+    @Test("parameters and results of V3 have the same nullability in JSON and XML")
     func olderParameters() throws {
         let xml = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
@@ -196,14 +196,14 @@ struct CSDLJSONTests {
         #expect(parameters.map(\.facets.isNullabilityUnstated) == [false, false, false, true, false, false])
     }
 
-    @Test("a length without limit, which JSON cannot state, is a facet that cannot be")
+    @Test("an unlimited length, which JSON cannot state, is refused as a facet")
     func maxLength() throws {
         let text = Array(#"{"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","P":{"$MaxLength":"max"}}}}"#.utf8)
         #expect(try CSDLReader.parse(text).warnings.count == 1)
         #expect(throws: CSDLError.self) { try CSDLReader.parse(text, options: CSDLReaderOptions(facets: .strict)) }
     }
 
-    @Test("names may begin or end with characters that combine with the separators beside them")
+    @Test("names may begin or end with characters that combine with separators")
     func combiningNames() throws {
         // U+FF9E and U+0D4E are letters (15.2), but form one character with the neighbouring separator.
         let (mark, lead) = ("\u{FF9E}n", "n\u{0D4E}")
@@ -247,7 +247,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(once)).references == once.references)
     }
 
-    @Test("a point in time has the same precision again, stated or not, also of a type of V2")
+    @Test("an instant keeps its precision, stated or not, also with a V2 type")
     func timestamps() throws {
         let text = """
             {"$Version":"4.0","S":{"T":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},
@@ -261,7 +261,7 @@ struct CSDLJSONTests {
     }
 
     @Test(
-        "7.2.3: seconds have no fractions where XML states no precision, and any where JSON states none",
+        "7.2.3: without a precision, seconds have no fraction in XML and any fraction in JSON",
         arguments: ["DateTimeOffset", "Duration", "TimeOfDay"])
     func unstatedPrecision(type: String) throws {
         func precision(_ model: EntityDataModel) -> Int? {
@@ -279,7 +279,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(ofJSON)).schemas == ofJSON.schemas)
     }
 
-    @Test("a document cut anywhere gives a typed error")
+    @Test("a truncated document gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)
         for count in 0..<bytes.count {
@@ -312,7 +312,7 @@ struct CSDLJSONTests {
         }
     }
 
-    @Test("a type and a function may share a name in XML; JSON says one and names the other")
+    @Test("a type and a function with the same name are allowed in XML, and JSON reports the omitted one")
     func sharedName() throws {
         let model = try CSDLReader.read(
             document("<ComplexType Name='X'/><Function Name='X'><ReturnType Type='S.X'/></Function>"))
@@ -321,7 +321,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(output.bytes).shape(QualifiedName("S", "X")) != nil)
     }
 
-    @Test("A second annotation with one term and a second property of a record are named as left out in JSON")
+    @Test("A repeated annotation or record property is reported as omitted in JSON")
     func repeatedAnnotations() throws {
         let model = try CSDLReader.read(
             document(
@@ -337,7 +337,7 @@ struct CSDLJSONTests {
         #expect(omissions.contains { $0.contains("property P of a record was left out") })
     }
 
-    @Test("JSON 14.3: a constant is of the kind that its term's type says, here or in a standard vocabulary")
+    @Test("JSON 14.3: the kind of a constant follows from the type of its term")
     func constantKinds() throws {
         let model = try CSDLReader.read(
             Array(
@@ -399,7 +399,7 @@ struct CSDLJSONTests {
         #expect(xml.contains("Permission/Read") && xml.contains("2026-11-21"))
     }
 
-    @Test("a type of Edm is recognised without its namespace")
+    @Test("an Edm type is recognised without its namespace")
     func typesWithoutNamespace() throws {
         let model = try CSDLReader.read(
             Array(
@@ -423,7 +423,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("Unicode of a text property is read in every form of the document")
+    @Test("the Unicode facet of a text property is read in every form")
     func unicodeInWords() throws {
         let model = try CSDLReader.read(
             Array(
@@ -436,7 +436,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("other words for true and false in XML become JSON's")
+    @Test("other XML words for true and false are converted for JSON")
     func booleansInWords() throws {
         let model = try CSDLReader.read(
             document(

@@ -9,7 +9,7 @@ struct CSDLReaderOptionsTests {
     }
 
     @Test(
-        "facets that cannot be are ignored, warned of or refused",
+        "invalid facets are ignored, reported or refused by option",
         arguments: ["Scale='5' Precision='2'", "MaxLength='-1'"])
     func facets(facets: String) throws {
         let content = "<ComplexType Name='T'><Property Name='P' Type='Edm.Decimal' \(facets)/></ComplexType>"
@@ -18,7 +18,7 @@ struct CSDLReaderOptionsTests {
         #expect(throws: CSDLError.self) { try parse(content, CSDLReaderOptions(facets: .strict)) }
     }
 
-    @Test("names that differ in case alone are allowed, warned of or refused")
+    @Test("names that differ only in case are allowed, reported or refused by option")
     func caseConflicts() throws {
         let content =
             "<ComplexType Name='T'><Property Name='a' Type='Edm.String'/><Property Name='A' Type='Edm.String'/></ComplexType>"
@@ -27,7 +27,7 @@ struct CSDLReaderOptionsTests {
         #expect(throws: CSDLError.self) { try parse(content, CSDLReaderOptions(caseConflicts: .refused)) }
     }
 
-    @Test("annotations can be left out, all or by kind")
+    @Test("annotations can be omitted, all or by kind")
     func annotations() throws {
         let content =
             "<ComplexType Name='T' own='1'><Annotation Term='A.B'/></ComplexType><Annotations Target='S.T'><Annotation Term='A.C'/></Annotations>"
@@ -41,7 +41,7 @@ struct CSDLReaderOptionsTests {
         #expect(try terms(.ignored).isEmpty)
     }
 
-    @Test("terms that nobody declares are kept, warned of or left out")
+    @Test("undeclared terms are kept, reported or omitted by option")
     func terms() throws {
         let content = """
             <Term Name="Own" Type="Edm.String"/><ComplexType Name="T"><Annotation Term="S.Own"/><Annotation Term="S.Other"/>
@@ -81,7 +81,7 @@ struct CSDLReaderOptionsTests {
     }
 
     @Test(
-        "CSDL 15.2: names that are no simple identifiers are allowed, warned of or refused",
+        "CSDL 15.2: invalid identifiers are allowed, reported or refused by option",
         arguments: ["a-b", "1a", "a b", String(repeating: "n", count: 129)])
     func identifiers(name: String) throws {
         func content(_ name: String) -> String {
@@ -96,7 +96,7 @@ struct CSDLReaderOptionsTests {
     }
 
     @Test(
-        "CSDL 15.2: so are namespaces and terms that are not made of simple identifiers",
+        "CSDL 15.2: invalid namespaces and terms are allowed, reported or refused by option",
         arguments: [
             ("gp:.OData`.Core", "Core", "Core.Description"), ("Org.OData", "a-b", "Org.OData.Description"),
             ("Org.OData", "Core", "gp:x"), ("Org.OData", "Core", "{urn:x}y z"),
@@ -123,7 +123,7 @@ struct CSDLReaderOptionsTests {
     }
 
     @Test(
-        "CSDL 15.2: so are qualifiers and the names in records",
+        "CSDL 15.2: invalid qualifiers and record names are allowed, reported or refused by option",
         arguments: [
             ("<Annotation Term='A.B' Qualifier=''/>", "Qualifier", "Annotation", ""),
             ("<Annotation Term='A.B' Qualifier='a#b'/>", "Qualifier", "Annotation", "a#b"),
@@ -140,7 +140,7 @@ struct CSDLReaderOptionsTests {
         #expect(error?.reason == .invalidAttribute(attribute, element: element, value: value))
     }
 
-    @Test("unstated facets of decimals and geo values may count as variable")
+    @Test("unstated facets of decimals and geo values can count as variable")
     func defaults() throws {
         let content = """
             <TypeDefinition Name='D' UnderlyingType='Edm.Decimal' Scale='2'/><ComplexType Name='T'><Property Name='P' Type='Edm.Decimal'/>
@@ -158,7 +158,7 @@ struct CSDLReaderOptionsTests {
         #expect(variable[2].isSRIDVariable && variable[3].srid == 0 && !variable[3].isSRIDVariable)
     }
 
-    @Test("elements of another version than the first schema's are read or left out")
+    @Test("elements of another version than the first schema are read or omitted by option")
     func mixedVersions() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
@@ -175,7 +175,7 @@ struct CSDLReaderOptionsTests {
         #expect(one.schemas[0].structuredTypes[0].properties[0].annotations.isEmpty)
     }
 
-    @Test("elements for servers only are read or left out, with any alias of the vocabulary")
+    @Test("elements for servers only are read or omitted by option, with any alias")
     func serverOnly() throws {
         let bytes = Self.edmx(
             """
@@ -197,7 +197,7 @@ struct CSDLReaderOptionsTests {
         #expect(some.shape(ofSet: "As")?.properties.map(\.name) == ["ID", "Shown"])
     }
 
-    @Test("references are distinguished by where they lead")
+    @Test("references are distinguished by their targets")
     func origins() async throws {
         let uris = [
             "types.xml", "/root/types.xml", "https://HOST/svc/$metadata", "https://host:444/x",
@@ -276,7 +276,7 @@ struct CSDLReaderOptionsTests {
             """.utf8),
     ]
 
-    @Test("documents referred to are read through the loader, each with its own aliases")
+    @Test("referenced documents are read through the loader with their own aliases")
     func loader() async throws {
         nonisolated(unsafe) var asked: [String] = []
         let result = try await CSDLReader.parse(Self.main) { reference in
@@ -295,7 +295,7 @@ struct CSDLReaderOptionsTests {
         #expect(result.warnings.contains { $0.message.contains("gone.xml") })
     }
 
-    @Test("an error in a document referred to names that document")
+    @Test("an error in a referenced document names that document")
     func errorPlace() async throws {
         await #expect {
             try await CSDLReader.parse(Self.main) { _ in Array("<edmx:Edmx".utf8) }
@@ -304,7 +304,7 @@ struct CSDLReaderOptionsTests {
         }
     }
 
-    @Test("without a loader, declarations of another document stay unknown")
+    @Test("without a loader, declarations of other documents stay unknown")
     func ignored() throws {
         let model = try CSDLReader.read(Self.main)
         let type = try #require(model.structuredType(QualifiedName("Main", "T")))

@@ -32,7 +32,7 @@ struct CSDLReaderTests {
 
     private func name(_ name: String) -> QualifiedName { QualifiedName("Shop.Model", name) }
 
-    @Test("a target is one, even if other attributes have the same value")
+    @Test("a target is unique, even if other attributes have the same value")
     func sharedValues() throws {
         let attributes = (0..<2000).map { "x:a\($0)='S.E/P'" }.joined(separator: " ")
         let model = try CSDLReader.read(
@@ -45,7 +45,7 @@ struct CSDLReaderTests {
         #expect(property.annotations.last?.term == "V.T")
     }
 
-    @Test("a constant or path that an operation has as an attribute is trimmed as that of an element is")
+    @Test("constants and paths in attributes and in elements are trimmed alike")
     func operandAttributes() throws {
         let model = try CSDLReader.read(
             xml: document(
@@ -64,7 +64,7 @@ struct CSDLReaderTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
-    @Test("a path that is the attribute of an annotation is trimmed as that of an element is")
+    @Test("a path in an attribute and in an element is trimmed alike")
     func attributePaths() throws {
         let kinds = [
             "AnnotationPath", "AnyPropertyPath", "LabeledElementReference", "ModelElementPath",
@@ -83,7 +83,7 @@ struct CSDLReaderTests {
         }
     }
 
-    @Test("an alias that stands for two namespaces, or has the name of one, is warned of")
+    @Test("an ambiguous alias causes a warning")
     func ambiguousAliases() throws {
         let text = """
             <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">
@@ -134,7 +134,7 @@ struct CSDLReaderTests {
         #expect(items.onDelete == .cascade)
     }
 
-    @Test("CSDL 10: members without a value count on")
+    @Test("CSDL 10: members without a value are numbered")
     func enumerations() {
         #expect(model.enumType(name("Size"))?.members.map(\.value) == [0, 1, 7, 8])
         #expect(model.enumType(name("Color"))?.underlyingType == .int16)
@@ -194,7 +194,7 @@ struct CSDLReaderTests {
         #expect(model.schemas[0].externalAnnotations.map(\.target) == ["Far.Away/Thing"])
     }
 
-    @Test("undeclared names are warned of, with their place")
+    @Test("undeclared names cause warnings with their place")
     func warnings() {
         #expect(result.warnings.map(\.message).contains("The document does not declare the type Other.Thing."))
         #expect(result.warnings.allSatisfy { $0.line > 1 })
@@ -202,7 +202,7 @@ struct CSDLReaderTests {
     }
 
     @Test(
-        "a document that is no metadata gives a distinct error",
+        "a document that is no metadata has its own error",
         arguments: [
             ("", .empty), ("  \n", .empty), ("<html><body>Sign in</body></html>", .html),
             ("<!DOCTYPE html><html><br></html>", .html),
@@ -228,7 +228,7 @@ struct CSDLReaderTests {
         #expect(!error.expected.isEmpty)
     }
 
-    @Test("a metadata document cut anywhere gives a typed error")
+    @Test("a truncated metadata document gives a typed error")
     func prefixes() {
         for sample in [CSDLSamples.v4, CSDLSamples.v2] {
             let bytes = Array(sample.utf8)
@@ -265,7 +265,7 @@ struct CSDLReaderTests {
         #expect(csdlError(tooMany)?.reason == .tooManyElements)
     }
 
-    @Test("a set with a type of another document is left out with a warning")
+    @Test("a set with a type of another document is omitted with a warning")
     func foreignSet() throws {
         let bytes = document("<EntityContainer Name='C'><EntitySet Name='A' EntityType='X.Y'/></EntityContainer>")
         let result = try CSDLReader.parse(xml: bytes)
@@ -276,7 +276,7 @@ struct CSDLReaderTests {
 
 @Suite("The metadata reader, hostile and sloppy documents")
 struct CSDLHostileTests {
-    @Test("a collection of collections is a type that nobody declares, however deep")
+    @Test("a collection of collections counts as an undeclared type")
     func nestedCollections() throws {
         let name = String(repeating: "Collection(", count: 50_000) + "S.T" + String(repeating: ")", count: 50_000)
         let result = try CSDLReader.parse(
@@ -300,7 +300,7 @@ struct CSDLHostileTests {
     }
 
     @Test(
-        "a prefix that nothing declares, an attribute that is there twice and a name with two colons are refused with their place",
+        "undeclared prefixes, repeated attributes and names with two colons are refused with their place",
         arguments: [
             ("<Term x:Name='T' Type='Edm.String'/>", "prefix x"), ("<x:Term/>", "prefix x"),
             ("<Term xmlns:x='u' xmlns:y='u' x:a='' y:a=''/>", "'u'"),
@@ -317,14 +317,14 @@ struct CSDLHostileTests {
         #expect(message.contains(named))
     }
 
-    @Test("a namespace that is no URI does no harm")
+    @Test("a namespace that is no URI is accepted")
     func oddNamespace() throws {
         let model = try CSDLReader.read(
             document("<Term xmlns:x='http://a b/' Name='T' Type='Edm.String' x:label='L'/>"))
         #expect(model.schemas.first?.terms.first?.rawAttribute("{http://a b/}label") == "L")
     }
 
-    @Test("a long line of base types is followed without recursion")
+    @Test("a long chain of base types needs no recursion")
     func longInheritance() throws {
         let count = 20_000
         let types = (1...count).map { "<ComplexType Name='T\($0)' BaseType='S.T\($0 - 1)'/>" }.joined()
@@ -334,7 +334,7 @@ struct CSDLHostileTests {
     }
 
     @Test(
-        "known mistakes of real services are read, and warned of",
+        "known mistakes of real services are accepted with warnings",
         arguments: [
             (
                 "<ComplexType Name='T'><Property Name='P' Type='Edm.String' MaxLength='many'/></ComplexType>",
@@ -426,7 +426,7 @@ struct CSDLWriterTests {
     }
 
     @Test(
-        "a part of an annotation that no attribute can express is an element",
+        "a part of an annotation that no attribute can express becomes an element",
         arguments: [
             Annotation(term: "{}xmlns", value: .constant(kind: "String", text: "u")),
             Annotation(term: "{}Name", value: .constant(kind: "String", text: "u")),
@@ -461,7 +461,7 @@ struct CSDLWriterTests {
         #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
     }
 
-    @Test("attributes of references and of schemas have prefixes of their own")
+    @Test("attributes of references and schemas keep their prefixes")
     func prefixesOfReferences() throws {
         let text = """
             <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">
@@ -477,7 +477,7 @@ struct CSDLWriterTests {
     }
 
     @Test(
-        "characters that XML cannot say are left out, and that is said", arguments: ["\u{1}", "\u{FFFE}", "\u{FFFF}"])
+        "characters that XML cannot contain are omitted and reported", arguments: ["\u{1}", "\u{FFFE}", "\u{FFFF}"])
     func unsayable(character: String) throws {
         func annotation(_ text: String) -> Annotation {
             Annotation(term: "V.T", value: .constant(kind: "String", text: text))
@@ -489,7 +489,7 @@ struct CSDLWriterTests {
         #expect(whole.omissions.isEmpty)
     }
 
-    @Test("writes one element per thing, indented")
+    @Test("the output has one indented element for each declaration")
     func golden() throws {
         let model = try EntityDataModel(schemas: [
             ODataSchema(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("One element that cannot be read costs that element, not the document")
+@Suite("An unreadable element does not affect the rest of the document")
 struct CSDLToleranceTests {
     private static let key =
         "<Key><PropertyRef Name='ID'/></Key><Property Name='ID' Type='Edm.Int32' Nullable='false'/>"
@@ -23,7 +23,7 @@ struct CSDLToleranceTests {
     }
 
     @Test(
-        "an element that cannot be read is left out with a warning at its place",
+        "an unreadable element is omitted with a warning at its place",
         arguments: [
             ("<ComplexType Name='T'><Property Name='X'/></ComplexType>", "Property X was left out"),
             ("<ComplexType Name='T'><Property Type='Edm.String'/></ComplexType>", "Property was left out"),
@@ -60,7 +60,7 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.keyOrdinals == [0])
     }
 
-    @Test("an element that the options refuse ends the reading all the same")
+    @Test("an element that the options refuse ends the reading")
     func strict() {
         let content = "<ComplexType Name='T'><Property Name='P' Type='Edm.Decimal' Scale='x'/></ComplexType>"
         #expect(throws: CSDLError.self) {
@@ -68,7 +68,7 @@ struct CSDLToleranceTests {
         }
     }
 
-    @Test("a key with an unreadable property is left out as a whole")
+    @Test("a key with an unreadable property is omitted as a whole")
     func unreadableKey() throws {
         let result = try CSDLReader.parse(
             document(
@@ -79,7 +79,7 @@ struct CSDLToleranceTests {
     }
 
     @Test(
-        "a declaration that is repeated in the same way is one",
+        "an identical repeated declaration counts once",
         arguments: [
             "<ComplexType Name='T'><Property Name='a' Type='Edm.String'/></ComplexType>", "<EnumType Name='E'/>",
             "<TypeDefinition Name='D' UnderlyingType='Edm.Int32'/>", "<Term Name='T' Type='Edm.String'/>",
@@ -92,7 +92,7 @@ struct CSDLToleranceTests {
         #expect(result.warnings.count == 1 && result.warnings.first?.message.contains("twice") == true)
     }
 
-    @Test("attributes in another order make no other declaration; another property does")
+    @Test("the order of attributes does not distinguish declarations")
     func equality() throws {
         func read(_ second: String) throws -> CSDLReader.Result {
             try CSDLReader.parse(
@@ -106,7 +106,7 @@ struct CSDLToleranceTests {
         }
     }
 
-    @Test("within a type, a container and a schema list, the first of two counts")
+    @Test("of two declarations with one name, the first one counts")
     func repeatedWithin() throws {
         let result = try CSDLReader.parse(
             document(
@@ -124,7 +124,7 @@ struct CSDLToleranceTests {
         #expect(result.warnings.count == 4, "\(result.warnings)")
     }
 
-    @Test("a name without a namespace is taken for that of its schema, or for the only one there is")
+    @Test("a name without a namespace belongs to its schema, or to the only schema")
     func shortNames() throws {
         let bytes = Array(
             """
@@ -147,7 +147,7 @@ struct CSDLToleranceTests {
         #expect(result.warnings.count == 7 && result.warnings.allSatisfy { $0.message.contains("has no namespace") })
     }
 
-    @Test("an association with one end costs itself and the elements that depend on it")
+    @Test("an association with one end is omitted with its dependent elements")
     func association() throws {
         let result = try CSDLReader.parse(
             Self.v2(
@@ -162,7 +162,7 @@ struct CSDLToleranceTests {
             ])
     }
 
-    @Test("names without a namespace are found in associations of V2 too")
+    @Test("names without a namespace are also resolved in V2 associations")
     func shortAssociation() throws {
         let result = try CSDLReader.parse(
             Self.v2(
@@ -173,7 +173,7 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.navigationProperty("To")?.partner == "Back")
     }
 
-    @Test("a term that is declared twice is one, also if attributes and elements say the same")
+    @Test("a term that is declared twice counts once")
     func equalTerms() throws {
         let terms = [
             "<Annotation Term='A.B'><String>x</String></Annotation>", "<Annotation Term='A.B' String='x'/>",
@@ -186,7 +186,7 @@ struct CSDLToleranceTests {
         #expect(try CSDLReader.read(xml: written.bytes).schemas == result.model.schemas)
     }
 
-    @Test("a circle of base types is refused with the same words each time")
+    @Test("a circle of base types always gives the same error")
     func circle() throws {
         let bytes = document("<EntityType Name='A' BaseType='S.B'/>\n<EntityType Name='B' BaseType='S.A'/>")
         let messages = Set((0..<20).map { _ in csdlError(bytes)?.description ?? "" })

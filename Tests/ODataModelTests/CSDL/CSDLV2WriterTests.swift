@@ -7,7 +7,7 @@ struct CSDLV2WriterTests {
     /// The V4 sample with a key that earlier versions support.
     private static let v4 = CSDLSamples.v4.replacing("<PropertyRef Name=\"Info/Site\" Alias=\"Site\"/>", with: "")
 
-    @Test("a V2 document is written as it was", arguments: [CSDLSamples.v2, SAPAttributeTests.metadata])
+    @Test("a V2 document is written back unchanged", arguments: [CSDLSamples.v2, SAPAttributeTests.metadata])
     func roundTrip(sample: String) throws {
         let model = try CSDLReader.read(Array(sample.utf8))
         let document = CSDLWriter.document(model, as: .xml(.v2))
@@ -17,7 +17,7 @@ struct CSDLV2WriterTests {
         #expect(again.version == .v2)
     }
 
-    @Test("a V2 model survives the way through V4 and JSON", arguments: [ODataVersion.v2, .v3])
+    @Test("a V2 model survives the conversion to V4 and JSON", arguments: [ODataVersion.v2, .v3])
     func throughV4(version: ODataVersion) throws {
         let model = try CSDLReader.read(Array(CSDLSamples.v2.utf8))
         let v4 = try CSDLReader.read(CSDLWriter.xml(model, version: .v4))
@@ -29,7 +29,7 @@ struct CSDLV2WriterTests {
         #expect(again.entitySet("Carriers")?.bindings.first?.target == "Flights")
     }
 
-    @Test("elements that V2 does not have are left out and named")
+    @Test("elements that V2 lacks are omitted and reported")
     func omissions() throws {
         let model = try CSDLReader.read(Array(Self.v4.utf8))
         let document = CSDLWriter.document(model, as: .xml(.v2))
@@ -48,7 +48,7 @@ struct CSDLV2WriterTests {
         #expect(again.operationImports("OpenOrders").first?.httpMethod == "GET")
     }
 
-    @Test("V2 gets no key within a complex property, no complex parameter and no entities without a set")
+    @Test("in V2, keys in complex properties, complex parameters and entities without a set are omitted")
     func foreignReaders() throws {
         let model = try CSDLReader.read(
             document(

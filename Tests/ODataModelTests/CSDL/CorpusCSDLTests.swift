@@ -21,7 +21,7 @@ struct CorpusCSDLTests {
         return object["$Version"] is String
     }
 
-    @Test("each one is read, or refused with its place and the expected content")
+    @Test("each document is read, or refused with its place and the expected content")
     func reading() throws {
         var read = 0
         var refused = 0
@@ -42,7 +42,7 @@ struct CorpusCSDLTests {
         #expect(read > 0)
     }
 
-    @Test("each one is written so that it reads the same", arguments: xml)
+    @Test("each document is written so that it reads back the same", arguments: xml)
     func roundTrip(path: String) throws {
         let model = try CSDLReader.read(try Corpus.bytes(path))
         let again = try CSDLReader.read(CSDLWriter.xml(model, version: model.version))
@@ -52,7 +52,7 @@ struct CorpusCSDLTests {
         #expect(again.references == model.references)
     }
 
-    @Test("each one becomes JSON that reads and writes the same", arguments: xml + json)
+    @Test("each document becomes JSON that reads and writes the same", arguments: xml + json)
     func throughJSON(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard Self.isMetadata(bytes) else { return }
@@ -63,7 +63,7 @@ struct CorpusCSDLTests {
         #expect(differences.isEmpty, "\(differences.prefix(20).joined(separator: "\n"))")
     }
 
-    @Test("each one in JSON becomes XML that means the same", arguments: json)
+    @Test("each JSON document becomes equivalent XML", arguments: json)
     func jsonThroughXML(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard Self.isMetadata(bytes) else { return }
@@ -73,7 +73,7 @@ struct CorpusCSDLTests {
         #expect(again.schemas == model.schemas, "\(difference(again.schemas, model.schemas))")
     }
 
-    @Test("each one cut at many places gives a typed error", arguments: xml + json)
+    @Test("each truncated document gives a typed error", arguments: xml + json)
     func prefixes(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let end = bytes.lastIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "}") } ?? 0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("Warnings of names and paths in metadata that lead to nothing")
+@Suite("Warnings of undeclared names and paths in metadata")
 struct DanglingReferenceTests {
     private static func warnings(_ bytes: [UInt8]) throws -> [CSDLWarning] {
         try CSDLReader.parse(bytes, options: CSDLReaderOptions(warnsOfDanglingReferences: true)).warnings
@@ -41,7 +41,7 @@ struct DanglingReferenceTests {
         <Annotations Target="S.F(Edm.Int32)/$ReturnType"><Annotation Term="S.Base" String="x"/></Annotations>
         """
 
-    @Test("a sound document has no warnings, in XML and in JSON")
+    @Test("a correct document has no warnings, in XML and in JSON")
     func soundDocument() throws {
         #expect(try Self.warnings(document(Self.sound)).isEmpty)
         let model = try CSDLReader.read(document(Self.sound))
@@ -49,7 +49,7 @@ struct DanglingReferenceTests {
     }
 
     @Test(
-        "each kind of reference is followed",
+        "each kind of reference is checked",
         arguments: [
             ("<PropertyRef Name=\"ID\"/>", "<PropertyRef Name=\"Gone\"/>"),
             ("<PropertyRef Name=\"ID\"/>", "<PropertyRef Name=\"Home/Gone\" Alias=\"g\"/>"),
@@ -91,7 +91,7 @@ struct DanglingReferenceTests {
         #expect(places == places.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
-    @Test("each use of an undeclared type is warned of")
+    @Test("each use of an undeclared type causes a warning")
     func everyUse() throws {
         let content =
             "<ComplexType Name='T'><Property Name='a' Type='S.X'/><Property Name='b' Type='S.X'/></ComplexType>"
@@ -99,7 +99,7 @@ struct DanglingReferenceTests {
         #expect(try CSDLReader.parse(document(content)).warnings.count == 1)
     }
 
-    @Test("members inherited from a type of another document are not missed")
+    @Test("members inherited from a type of another document cause no warning")
     func incomplete() throws {
         let content = """
             <EntityType Name="T" BaseType="Other.Base"><Key><PropertyRef Name="ID"/></Key></EntityType>
@@ -115,7 +115,7 @@ struct DanglingReferenceTests {
         "<AssociationSet Name='AS' Association='S.A'><End Role='a' EntitySet='Items'/><End Role='b' EntitySet='Items'/></AssociationSet><FunctionImport Name='F' EntitySet='Items' ReturnType='S.Item'/>"
 
     @Test(
-        "associations of V2, their ends, sets and constraints are followed",
+        "references in V2 associations are checked",
         arguments: [
             (nil, nil), ("Type='S.Item' Multiplicity='*'", "Type='S.Missing' Multiplicity='*'"),
             ("<Principal Role='a'>", "<Principal Role='x'>"),
@@ -138,7 +138,7 @@ struct DanglingReferenceTests {
         #expect(warnings.isEmpty == (old == nil), "\(warnings)")
     }
 
-    @Test("a schema that is included from a document which has it not is warned of")
+    @Test("an included schema that its document does not contain causes a warning")
     func inclusions() async throws {
         let bytes = Array(
             """

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("Metadata of every kind come back")
+@Suite("Metadata documents read back")
 struct RandomMetadataTests {
-    @Test("Random documents in JSON are written in JSON and in XML, and read again the same", arguments: 0..<8)
+    @Test("Random JSON documents are written in JSON and XML, and read back the same", arguments: 0..<8)
     func comesBack(part: UInt64) throws {
         var random = RandomMetadata(seed: part)
         let options = CSDLReaderOptions(references: .ignored)

@@ -5,7 +5,7 @@ import Testing
 
 /// Documents as services write them, which may violate the standard. The reader must return the usable parts and
 /// warn of the skipped parts.
-@Suite("Metadata as services write it")
+@Suite("Metadata in the forms of services")
 struct RealWorldCSDLTests {
     /// Returns a document of V2 or V3 with the content of a schema.
     private static func legacy(_ schema: String, edm: String = "http://schemas.microsoft.com/ado/2008/09/edm") -> String
@@ -31,7 +31,7 @@ struct RealWorldCSDLTests {
     private static func read(_ text: String) throws -> CSDLReader.Result { try CSDLReader.parse(Array(text.utf8)) }
 
     @Test(
-        "documents in other encodings and with marks before them are read",
+        "documents in other encodings and with byte order marks are read",
         arguments: [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian, .isoLatin1])
     func encodings(encoding: String.Encoding) throws {
         let names: [String.Encoding: String] = [
@@ -49,7 +49,7 @@ struct RealWorldCSDLTests {
     }
 
     @Test(
-        "white space before the declaration is no reason to refuse a document",
+        "white space before the XML declaration is accepted",
         arguments: ["\n", "  \r\n", "\u{FEFF}\n"])
     func leadingSpace(space: String) throws {
         let text = space + "<?xml version=\"1.0\"?>" + Self.current(Self.entity)
@@ -57,7 +57,7 @@ struct RealWorldCSDLTests {
     }
 
     @Test(
-        "skipped elements are warned of, and the rest is there",
+        "skipped elements cause warnings, and the rest is read",
         arguments: [
             // Gateway documents: links, and attributes and collections of gateways.
             (legacy("\(entity)<atom:link xmlns:atom='http://www.w3.org/2005/Atom' rel='self' href='x'/>"), 0),

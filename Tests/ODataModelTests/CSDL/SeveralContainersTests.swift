@@ -56,7 +56,7 @@ struct SeveralContainersTests {
     ]
 
     @Test(
-        "sets outside of the default container are addressed with its name, also once the document was written again",
+        "sets outside of the default container are addressed with its name, also after rewriting",
         arguments: documents.indices)
     func names(index: Int) throws {
         let (bytes, expected) = Self.documents[index]

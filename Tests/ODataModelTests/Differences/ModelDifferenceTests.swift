@@ -49,7 +49,7 @@ struct ModelDifferenceTests {
     }
 
     @Test(
-        "each difference is classed, with a reason",
+        "each difference has a class and a reason",
         arguments: [
             (
                 "<Property Name=\"Name\"", "<Property Name=\"More\" Type=\"Edm.String\"/><Property Name=\"Name\"",
@@ -98,7 +98,7 @@ struct ModelDifferenceTests {
     }
 
     @Test(
-        "Protocol 4.01 5.2: a function may get optional parameters behind those it has",
+        "Protocol 4.01 5.2: new optional parameters at the end of a function are compatible",
         arguments: [
             (["a", "o"], ["compatible: S.F(Edm.Int32)/o added"]),
             (["a", "o", "p"], ["compatible: S.F(Edm.Int32)/o added", "compatible: S.F(Edm.Int32)/p added"]),

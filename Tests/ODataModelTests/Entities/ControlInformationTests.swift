@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Control information")
 struct ControlInformationTests {
-    @Test("Each part keeps its own value")
+    @Test("Each segment of a path keeps its own value")
     func parts() {
         var control = ControlInformation()
         control.id = "Orders(1)"
@@ -24,7 +24,7 @@ struct ControlInformationTests {
         #expect(control.annotations == ["Shop.Note": "new"])
     }
 
-    @Test("A value that was set and removed leaves no trace")
+    @Test("A value that is set and removed leaves no trace")
     func takenAway() {
         var control = ControlInformation()
         control.editLink = "edit"
@@ -36,7 +36,7 @@ struct ControlInformationTests {
         #expect(control.hashValue == ControlInformation().hashValue)
     }
 
-    @Test("An id kept as a number is the text that it stands for, and can be replaced")
+    @Test("A numeric id reads as its text and can be replaced")
     func numbered() {
         let text = ControlInformation(id: "Orders(-7)", etag: "W/\"1\"")
         var control = ControlInformation(idStart: "Orders(", number: -7, etag: "W/\"1\"")
@@ -49,7 +49,7 @@ struct ControlInformationTests {
         #expect(control.id == nil && control.etag == "W/\"1\"")
     }
 
-    @Test("A copy does not change with its original")
+    @Test("A copy is independent of its original")
     func copies() {
         var control = ControlInformation()
         control.mediaEtag = "\"1\""

@@ -1,7 +1,7 @@
 import ODataModel
 import Testing
 
-@Suite("Values as people and Swift types see them")
+@Suite("Values for people and as Swift types")
 struct TypedValueTests {
     private static let order: ODataEntity = {
         var order = ODataEntity(
@@ -30,7 +30,7 @@ struct TypedValueTests {
         #expect("\(value)" == text)
     }
 
-    @Test("A property is read as a Swift type, and numbers in a wider one")
+    @Test("A property is read as a Swift type, and numbers also as a wider type")
     func typed() {
         let order = Self.order
         #expect(order[as: Double.self, "Freight"] == 12.5)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The JSON scanner")
 struct JSONScannerTests {
-    @Test("walks through an object as it is asked")
+    @Test("walks through an object member by member")
     func walk() throws {
         let names = try scan(#" { "a" : 1, "b\u0041" : [true, null, {"x": "y"}], "c": -2.5e1 } "#) {
             (scanner) throws(JSONError) in
@@ -79,7 +79,7 @@ struct JSONScannerTests {
         #expect(error.position.offset == 1)
     }
 
-    @Test("allows the named depth and not one more")
+    @Test("accepts nesting up to the limit")
     func depth() throws {
         let limit = JSONScanner.maxDepth
         let deep = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
@@ -87,7 +87,7 @@ struct JSONScannerTests {
         #expect(try #require(jsonError(Array("[\(deep)]".utf8))).reason == .tooDeep)
     }
 
-    @Test("finds a member that stands twice when asked to")
+    @Test("finds a repeated member on request")
     func duplicates() throws {
         let error = #expect(throws: JSONError.self) {
             try scan(#"{"a":1,"b":2,"\u0061":3}"#) { (scanner) throws(JSONError) in
@@ -103,7 +103,7 @@ struct JSONScannerTests {
         #expect(error?.position.offset == 13)
     }
 
-    @Test("tells running out of bytes from an error, at every prefix")
+    @Test("distinguishes missing bytes from errors at every prefix")
     func prefixes() throws {
         let text = Array(#"{"a":[1.5e3,true,null,"x\u00e9\uD83D\uDE00é"],"b":{"c":-12}}"#.utf8)
         #expect(jsonError(text) == nil)
@@ -124,7 +124,7 @@ struct JSONScannerTests {
         #expect(longer == jsonError(Array((word + "t").utf8), isComplete: false))
     }
 
-    @Test("waits for the rest of a byte order mark, and takes no part of one for a value")
+    @Test("waits for the rest of a byte order mark")
     func cutMark() {
         let text: [UInt8] = [0xEF, 0xBB, 0xBF, UInt8(ascii: "7")]
         #expect(jsonError(text) == nil)

@@ -19,7 +19,7 @@ struct JSONValueTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("Annotations within complex values and untyped ones are kept")
+    @Test("Annotations within complex and untyped values are kept")
     func nestedAnnotations() throws {
         let text = """
             {"@Core.Description":"home","@odata.type":"#Shop.AddressAbroad","Street@Core.Permissions":"Read",
@@ -40,7 +40,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A complex value keeps its values wherever it states its type",
+        "A complex value keeps its values for any position of its type",
         arguments: [
             ##"{"Street":"x","Zip":7,"Country":"F","Own":1,"@odata.type":"#Shop.AddressAbroad"}"##,
             ##"{"Street":"x","@Core.Description":"home","Zip":7,"@type":"#Shop.AddressAbroad","Country":"F","Own":1}"##,
@@ -58,7 +58,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A dynamic property and an annotation have their stated types before and after the value",
+        "Dynamic properties and annotations have their stated types at any position",
         arguments: [
             ##"{"Day@odata.type":"#Date","Day":"2026-11-27","@Own.Day@type":"#Date","@Own.Day":"2026-11-27"}"##,
             ##"{"Day":"2026-11-27","Day@odata.type":"#Date","@Own.Day":"2026-11-27","@Own.Day@type":"#Date"}"##,
@@ -73,7 +73,7 @@ struct JSONValueTests {
         #expect(entity.control.annotations == ["Own.Day": day])
     }
 
-    @Test("A property with the empty name does not have the type of its object")
+    @Test("A property with an empty name does not take the type of its object")
     func emptyName() throws {
         guard case .complex(let address) = try read(##"{"@odata.type":"#Shop.AddressAbroad","":1}"##, "Shop.Address")
         else {
@@ -94,7 +94,7 @@ struct JSONValueTests {
         #expect(address.control.annotations == ["Street@\u{301}a.Term": 1, "\u{301}a.Term": 2])
     }
 
-    @Test("A row keeps the values of a complex property that states its type at its end")
+    @Test("A row keeps the values of a complex property with its type at the end")
     func rowWithTypeAtEnd() throws {
         let shape = TypeShape(
             dynamic: QualifiedName("Shop", "Row"),
@@ -113,7 +113,7 @@ struct JSONValueTests {
         #expect(entity?.control.annotations == ["\u{301}a.Term": 1])
     }
 
-    @Test("Dynamic properties are read in the type in which they were written")
+    @Test("Dynamic properties are read with the type in which they were written")
     func dynamicTypes() throws {
         let address = try #require(model.shape(QualifiedName("Shop", "AddressAbroad")))
         let day = try ODataValue(lexical: "2026-11-27", type: .date)
@@ -166,7 +166,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("a binary number is no decimal, however whole") func noDecimal() {
+    @Test("a floating-point number is no decimal, even without a fraction") func noDecimal() {
         #expect(!ODataValue.double(1).isOf(.decimal) && !ODataValue.double(0.5).isOf(.decimal))
     }
 
@@ -228,7 +228,7 @@ struct JSONValueTests {
         #expect(error?.position.offset == 0)
     }
 
-    @Test("an error within names the property path")
+    @Test("an error in a nested value names the property path")
     func path() {
         let error = #expect(throws: JSONError.self) {
             try read("[{\"Zip\":1},{\"Zip\":\"x\"}]", "Collection(Shop.Address)")

@@ -10,7 +10,7 @@ struct JSONWriterTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("puts commas where they belong")
+    @Test("puts commas between values")
     func commas() {
         let text = written { writer in
             writer.beginObject()

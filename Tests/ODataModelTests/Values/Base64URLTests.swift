@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Base64URL")
 struct Base64URLTests {
-    @Test("Bytes of every length are read as they were written, padded or not, in either alphabet")
+    @Test("Bytes of every length are read back, with or without padding, in both alphabets")
     func roundTrip() {
         for count in 0..<70 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 251) }
@@ -16,7 +16,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "Text that no bytes encode to is refused",
+        "Text that is no base64 is refused",
         arguments: ["A", "A*BC", "AA=", "AAA==", "AB", "AAB", "====", "A A=", "é"])
     func refused(_ text: String) {
         #expect(Base64URL.decode(text) == nil)

@@ -6,7 +6,7 @@ struct EscapingTests {
     private let quote = UInt8(ascii: "'")
 
     @Test(
-        "are doubled and made single again, beside any character",
+        "are doubled and reduced again, beside any character",
         arguments: [
             ("", ""), ("a", "a"), ("'", "''"), ("O'Neil", "O''Neil"), ("'''", "''''''"),
             ("'\u{301}a", "''\u{301}a"), ("\u{600}'", "\u{600}''"), ("'\u{200C}'\u{FE0F}", "''\u{200C}''\u{FE0F}"),
@@ -17,7 +17,7 @@ struct EscapingTests {
         #expect(doubled.undoubling(quote).utf8.elementsEqual(text.utf8))
     }
 
-    @Test("that are single stay when others are made single")
+    @Test("that are single stay single")
     func undoubling() {
         #expect("a'b''c'''".undoubling(quote) == "a'b'c''")
     }

@@ -34,7 +34,7 @@ struct GeoValueTests {
         ),
     ]
 
-    @Test("A position with a measure has a height, so that it reads as it was written")
+    @Test("A position with a measure also has a height")
     func measureWithoutHeight() throws {
         var position = GeoValue.Position(x: 1, y: 2, m: 4)
         #expect(position == GeoValue.Position(x: 1, y: 2, z: 0, m: 4))
@@ -47,7 +47,7 @@ struct GeoValueTests {
         #expect(try GeoValue(geoJSON: #"{"type":"Point","coordinates":[1,2,0,4]}"#, family: .geography) == value)
     }
 
-    @Test("Every shape of both families reads from well-known text and GeoJSON and writes them", arguments: samples)
+    @Test("Every shape of both families is read and written as well-known text and GeoJSON", arguments: samples)
     func roundTrip(name: String, text: String, json: String) throws {
         for (family, prefix) in [(GeoValue.Family.geography, "Geography"), (.geometry, "Geometry")] {
             let value = try GeoValue(geoJSON: json, family: family)
@@ -64,7 +64,7 @@ struct GeoValueTests {
     }
 
     @Test(
-        "Well-known text is read as other writers have it too",
+        "Well-known text is read in the forms of other writers",
         arguments: [
             "POINT(1 2)", "point (1 2)", "SRID=4326; Point( 1 2 )", "Point(+1 2.0)", " Point(1e0 20e-1)",
         ])
@@ -73,7 +73,7 @@ struct GeoValueTests {
             try GeoValue(wellKnownText: text, family: .geography) == GeoValue(.geography, .point(.init(x: 1, y: 2))))
     }
 
-    @Test("Bare points, marks of dimensions and empty parentheses are understood")
+    @Test("Points without parentheses, dimension marks and empty shapes are read")
     func dialects() throws {
         func shape(_ text: String) throws -> GeoValue.Shape {
             try GeoValue(wellKnownText: text, family: .geometry).shape
@@ -85,7 +85,7 @@ struct GeoValueTests {
     }
 
     @Test(
-        "Text that is no geo value is refused at the byte that is wrong",
+        "Invalid well-known text is refused with its position",
         arguments: [
             ("", 0), ("Pint(1 2)", 0), ("Point(1)", 6), ("Point(1 2", 9), ("Point(1 x)", 8), ("Point(1 2 3 4 5)", 6),
             ("Point(1 1e999)", 8), ("LineString(1 2)", 10), ("Point(1 2)x", 10), ("SRID=;Point(1 2)", 5),
@@ -97,7 +97,7 @@ struct GeoValueTests {
     }
 
     @Test(
-        "GeoJSON that is no geo value is refused",
+        "GeoJSON without a geo value is refused",
         arguments: [
             #"{}"#, #"{"type":"Point"}"#, #"{"type":"Point","coordinates":[1]}"#,
             #"{"type":"Dot","coordinates":[1,2]}"#,
@@ -111,7 +111,7 @@ struct GeoValueTests {
     }
 
     @Test(
-        "The reference system is kept, however it is named",
+        "The reference system is kept in every spelling",
         arguments: ["EPSG:3857", "urn:ogc:def:crs:EPSG::3857", "http://www.opengis.net/def/crs/EPSG/0/3857"])
     func reference(_ name: String) throws {
         let json =
@@ -122,7 +122,7 @@ struct GeoValueTests {
         #expect(value.wellKnownText == "SRID=3857;Point(1 2)")
     }
 
-    @Test("Collections nest to the limit and no further")
+    @Test("Collections nest up to the limit")
     func depth() throws {
         func text(_ depth: Int) -> String {
             String(repeating: "GeometryCollection(", count: depth) + "Point(1 2)" + String(repeating: ")", count: depth)
@@ -134,7 +134,7 @@ struct GeoValueTests {
         #expect(throws: JSONError.self) { try GeoValue(geoJSON: deeper.geoJSON, family: .geometry) }
     }
 
-    @Test("A shape stands only if its type or the abstract one is declared")
+    @Test("A shape must have the declared or the abstract type")
     func declared() throws {
         let model = try EntityDataModel(schemas: [])
         let json = Array(#"{"type":"Point","coordinates":[1,2]}"#.utf8)
@@ -144,7 +144,7 @@ struct GeoValueTests {
         }
     }
 
-    @Test("Text cut anywhere, and every byte changed, gives a typed error or a value")
+    @Test("Truncated or changed text gives a typed error or a value")
     func damaged() {
         for (_, text, json) in Self.samples {
             for count in 0..<text.utf8.count {

@@ -19,7 +19,7 @@ struct ValueLimitTests {
     }
 
     @Test(
-        "Each type's first and last value is read from JSON and text and written the same",
+        "The smallest and largest value of each type is read and written in JSON and text",
         arguments: [
             (.sbyte, "-128"), (.sbyte, "127"), (.byte, "0"), (.byte, "255"), (.int16, "-32768"), (.int16, "32767"),
             (.int32, "-2147483648"), (.int32, "2147483647"), (.int64, "-9223372036854775808"),
@@ -55,7 +55,7 @@ struct ValueLimitTests {
     }
 
     @Test(
-        "One beyond is refused with the place",
+        "A value beyond the range is refused with its place",
         arguments: [
             (.sbyte, "-129"), (.sbyte, "128"), (.byte, "-1"), (.byte, "256"), (.int16, "32768"), (.int32, "2147483648"),
             (.int64, "9223372036854775808"), (.int64, "-9223372036854775809"), (.int32, "1.5"), (.int64, "1e19"),
@@ -82,7 +82,7 @@ struct ValueLimitTests {
         #expect(error?.expected.isEmpty == false)
     }
 
-    @Test("A decimal keeps its digits through every exponent that leaves it within 38 digits")
+    @Test("A decimal keeps its digits for every exponent within 38 digits")
     func exponents() throws {
         for exponent in -60...40 {
             let value = try #require(ODataDecimal("12345e\(exponent)"))
@@ -96,7 +96,7 @@ struct ValueLimitTests {
         #expect(ODataDecimal("0.5")?.digitCount == 1)
     }
 
-    @Test("Every GUID digit is read in either case, and no other byte is mistaken for one")
+    @Test("GUID digits are read in either case, and other bytes are refused")
     func guidDigits() throws {
         for byte in UInt8.min...UInt8.max {
             var text = Array("01234567-89ab-cdef-0123-456789abcdef".utf8)
@@ -115,7 +115,7 @@ struct ValueLimitTests {
         }
     }
 
-    @Test("Instants order by moment, then by offset")
+    @Test("Instants order by time, then by offset")
     func order() throws {
         let texts = [
             "2026-01-01T00:00:00.000000000001Z", "2026-01-01T01:00:00+01:00", "2026-01-01T00:00:00Z",

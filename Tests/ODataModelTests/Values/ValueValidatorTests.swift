@@ -28,7 +28,7 @@ struct ValueValidatorTests {
         model = try EntityDataModel(schemas: [schema])
     }
 
-    @Test("patterns of properties and of their type definitions, of members of collections and within complex values")
+    @Test("patterns apply to properties, type definitions, collection members and complex values")
     func patterns() throws {
         func pattern(_ text: String) -> [Annotation] {
             [Annotation(term: "Org.OData.Validation.V1.Pattern", value: .constant(kind: "String", text: text))]
@@ -77,7 +77,7 @@ struct ValueValidatorTests {
 
     private func decimal(_ text: String) throws -> ODataValue { .decimal(try #require(ODataDecimal(text))) }
 
-    @Test("MaxLength counts characters of strings and bytes of binary values, one over is refused")
+    @Test("MaxLength counts characters of strings and bytes of binary values")
     func maxLength() {
         let facets = Facets(maxLength: 3)
         #expect(reason("äöü", .primitive(.string), facets) == nil)
@@ -118,7 +118,7 @@ struct ValueValidatorTests {
         #expect(reason(time, .primitive(.timeOfDay), Facets(precision: 11)) == .fraction(limit: 11))
     }
 
-    @Test("Unicode false means ASCII, and SRID the reference system")
+    @Test("Unicode false means ASCII, and SRID is the reference system")
     func others() {
         #expect(reason("ä", .primitive(.string), Facets(isUnicode: false)) == .notASCII)
         #expect(reason("a", .primitive(.string), Facets(isUnicode: false)) == nil)
@@ -134,7 +134,7 @@ struct ValueValidatorTests {
         #expect(reason(point, .primitive(.geometryPoint)) == .type(expected: .primitive(.geometryPoint)))
     }
 
-    @Test("Null and members of collections")
+    @Test("Null is checked for properties and collection members")
     func null() {
         #expect(reason(.null, .primitive(.string), isNullable: false) == .null)
         #expect(reason(.null, .primitive(.string), isNullable: false, checks: .facets) == nil)
@@ -144,7 +144,7 @@ struct ValueValidatorTests {
     }
 
     @Test(
-        "Whole numbers stay within their types",
+        "Whole numbers must be in the range of their type",
         arguments: [
             (.byte, 255, 256), (.sbyte, 127, 128), (.int16, 32_767, 32_768), (.int32, 2_147_483_647, 2_147_483_648),
             (.sbyte, -128, -129), (.byte, 0, -1),
@@ -154,7 +154,7 @@ struct ValueValidatorTests {
         #expect(reason(.integer(beyond), .primitive(type)) == .type(expected: .primitive(type)))
     }
 
-    @Test("Enumerations allow members, and flags their combinations")
+    @Test("Enumerations allow members, and flags allow combinations")
     func members() {
         #expect(reason(.enumeration(4), .enumeration(Self.color)) == nil)
         #expect(reason(.enumeration(5), .enumeration(Self.color)) == .member(5, of: Self.color))
@@ -164,7 +164,7 @@ struct ValueValidatorTests {
         #expect(reason("Red", .enumeration(Self.color)) == .type(expected: .enumeration(Self.color)))
     }
 
-    @Test("The path leads to the value within collections and complex values")
+    @Test("The error path leads into collections and complex values")
     func path() throws {
         let shape = try #require(model.shape(Self.address))
         let property = Property(name: "Homes", type: .collection(.complex(Self.address)))

@@ -12,7 +12,7 @@ struct XMLTreeTests {
 
     private func tree(_ text: String = sample) throws -> XMLTree { try XMLTree(parsing: Array(text.utf8)) }
 
-    @Test("nothing is dropped")
+    @Test("all nodes are kept")
     func lossless() throws {
         let tree = try tree()
         #expect(tree.nodes.count == 3)
@@ -33,14 +33,14 @@ struct XMLTreeTests {
     }
 
     @Test(
-        "a route leads to one element or attribute, or to nothing",
+        "a path leads to one element or attribute, or to nothing",
         arguments: [
             ("/a/1/b/1", "x"), ("/a/1/b/2", "yz"), ("/a/b", nil), ("/a/d", "<&>"), ("/a/1/b/3", nil), ("a/1", nil),
             ("/a/1/x/1", nil), ("/a/0", nil), ("", nil), ("/", nil), ("/a/1/", nil),
         ] as [(String, String?)])
     func routes(route: String, value: String?) throws { #expect(try tree().value(at: route) == value) }
 
-    @Test("a name at the end of a route is that of an attribute")
+    @Test("a name at the end of a path is an attribute")
     func attributes() throws {
         let tree = try tree()
         #expect(tree.attribute(at: "/a/1/b/2/two") == "3")
@@ -50,7 +50,7 @@ struct XMLTreeTests {
         #expect(tree.element(at: "/a/1/d/1")?.name.namespace == "urn:a")
     }
 
-    @Test("an XML document cut anywhere gives a typed error")
+    @Test("a truncated XML document gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)
         for count in 0..<bytes.count {
@@ -68,7 +68,7 @@ struct XMLTreeTests {
         #expect { try XMLTree(parsing: Array(text.utf8)) } throws: { ($0 as? XMLTreeError)?.reason == reason }
     }
 
-    @Test("a prefix that nothing declares is refused")
+    @Test("an undeclared prefix is refused")
     func prefix() {
         #expect {
             try XMLTree(parsing: Array("<a>\n<b m:c='1'/></a>".utf8))
@@ -78,7 +78,7 @@ struct XMLTreeTests {
         }
     }
 
-    @Test("an error in XML names the place")
+    @Test("an XML error names its place")
     func place() {
         #expect {
             try XMLTree(parsing: Array("<a>\n<b></a>".utf8))
@@ -88,7 +88,7 @@ struct XMLTreeTests {
         }
     }
 
-    @Test("a document in chunks gives the same tree wherever it is cut")
+    @Test("a document gives the same tree for any chunk size")
     func chunks() async throws {
         let bytes = Array((Self.sample + "<!-- ä€😀 > -->\n").utf8)
         let expected = try XMLTree(parsing: bytes)
@@ -99,7 +99,7 @@ struct XMLTreeTests {
     }
 
     @Test(
-        "a document in chunks has the same error at the same place",
+        "a document has the same error for any chunk size",
         arguments: [
             "", " \n ", "<a>\n<b></a>", "<a>\n<b m:c='1'/></a>", "<a>", "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>",
         ])
@@ -114,7 +114,7 @@ struct XMLTreeTests {
         }
     }
 
-    @Test("an error, the limit and a cancelled task stop the reading")
+    @Test("an error, the limit and a cancelled task end the reading")
     func endsOfReading() async throws {
         let wrong = CutDocument(Array("<a><b></a>".utf8) + [UInt8](repeating: 0x20, count: 1000), chunkSize: 10)
         await #expect(throws: XMLTreeError.self) { try await XMLTree(parsing: wrong) }

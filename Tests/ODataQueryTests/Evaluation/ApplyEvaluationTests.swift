@@ -81,7 +81,7 @@ struct ApplyEvaluationTests {
         #expect(try rows(apply) == expected, "\(apply)")
     }
 
-    @Test("Methods and custom aggregates of an app's own are used by their names")
+    @Test("An app's own aggregation methods and custom aggregates are used by their names")
     func registered() throws {
         let functions = FunctionRegistry(
             aggregate: [AggregateFunction("App.last", returns: .primitive(.int32)) { $0.last ?? .null }],
@@ -112,7 +112,7 @@ struct ApplyEvaluationTests {
     private static let staff = "HierarchyNodes=$root/Employees,HierarchyQualifier='Org'"
 
     @Test(
-        "5.5.2.1 Functions test the place of a node",
+        "5.5.2.1 Functions test the position of a node",
         arguments: [
             ("isnode(\(staff),Node=ID)", "1 2 3 4"), ("isnode(\(staff),Node=ID add 2)", "1 2"),
             ("isroot(\(staff),Node=ID)", "1"), ("isleaf(\(staff),Node=ID)", "3 4"), ("isroot(\(staff),Node=9)", ""),
@@ -133,14 +133,14 @@ struct ApplyEvaluationTests {
         }
     }
 
-    @Test("5.5.2.1 A test of an unknown node is null, and neither true nor false")
+    @Test("5.5.2.1 A test of an unknown node is null")
     func unknownNode() throws {
         let test = "Aggregation.isdescendant(\(Self.staff),Node=Manager/ID,Ancestor=1,IncludeSelf=true)"
         #expect(try data.page("Employees?$filter=not \(test)").rows.isEmpty)
         #expect(try data.page("Employees?$filter=\(test) eq null").rows.count == 1)
     }
 
-    @Test("5.5.2.1 Roots are siblings of each other; a node outside of the collection is nobody's parent")
+    @Test("5.5.2.1 Roots are siblings, and a node outside the collection has no children")
     func parts() throws {
         let nodes = "HierarchyNodes=$root/Employees/$filter(ID ne 1),HierarchyQualifier='Org'"
         for (call, expected) in [
@@ -172,7 +172,7 @@ struct ApplyEvaluationTests {
         #expect((error.offset ?? 0) > 0)
     }
 
-    @Test("6.1 A row that leads to several nodes is kept for each of them, and once")
+    @Test("6.1 A row that leads to several nodes is kept once for each node")
     func severalNodes() throws {
         for (apply, expected) in [
             ("descendants($root/Employees,Org,Reports/ID,filter(ID eq 1),keep start)", ["1", "2"]),
@@ -183,7 +183,7 @@ struct ApplyEvaluationTests {
         }
     }
 
-    @Test("6.2.2 A row that leads to several nodes is met once for each of them, and has the one at hand alone")
+    @Test("6.2.2 A row that leads to several nodes is visited once for each node")
     func traversedNodes() throws {
         let page = try data.page("Employees?$apply=traverse($root/Employees,Org,Reports/ID,preorder)")
         #expect(page.rows.map { $0.property("ID")?.lexicalText } == ["1", "2", "1"])
@@ -193,7 +193,7 @@ struct ApplyEvaluationTests {
             ])
     }
 
-    @Test("6.3 rolluprecursive counts a row once for a node, however many of its own nodes lie below")
+    @Test("6.3 rolluprecursive counts a row once for each node")
     func groupedNodes() throws {
         let page = try data.page(
             "Employees?$apply=groupby((rolluprecursive($root/Employees,Org,Reports/ID)),aggregate($count as N))")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Arithmetic of decimals and durations")
 struct DecimalArithmeticTests {
     @Test(
-        "Division has 28 digits, half to even",
+        "Division has 28 digits and rounds half to even",
         arguments: [
             ("1", "3", "0.3333333333333333333333333333"),
             ("2", "3", "0.6666666666666666666666666667"), ("10", "4", "2.5"), ("-1", "8", "-0.125"), ("1", "0", "nil"),
@@ -16,7 +16,7 @@ struct DecimalArithmeticTests {
         #expect(quotient?.description ?? "nil" == expected)
     }
 
-    @Test("Numbers are made whole as each function says, however many digits stand after the point")
+    @Test("Rounding functions accept any number of digits")
     func rounding() throws {
         func round(_ text: String, _ rounding: DecimalArithmetic.Rounding) throws -> String? {
             DecimalArithmetic.round(try #require(ODataDecimal(text)), rounding)?.description
@@ -26,7 +26,7 @@ struct DecimalArithmeticTests {
         #expect(try round("1e-50", .up) == "1" && round("1e-50", .halfAwayFromZero) == "0")
     }
 
-    @Test("Durations and instants that do not fit are an error, and never wrap")
+    @Test("Overflowing durations and instants are errors and never wrap")
     func durations() throws {
         let greatest = DateArithmetic.total(seconds: .max, picoseconds: 999_999_999_999)
         #expect(throws: EvaluationError.overflow("date arithmetic")) { try DateArithmetic.parts(of: greatest + 1) }

@@ -16,7 +16,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "Conditions hold where the standard says, nulls and NaN among the values",
+        "Conditions with nulls and NaN follow the standard",
         arguments: [
             ("Freight gt 10", [1, 2]), ("Freight eq null", [3]), ("Freight ne null", [1, 2, 4]),
             ("not (Freight gt 10)", [3, 4]),
@@ -109,7 +109,7 @@ struct EvaluatorTests {
         #expect(page.count == 4)
     }
 
-    @Test("$expand answers a query of its own for each row, $it is the row of the request")
+    @Test("$expand runs its own query for each row, and $it is the row of the request")
     func expand() throws {
         let page = try data.page(
             "Orders?$expand=Items($filter=Quantity%20gt%20$it/Pieces;$select=ProductID;$count=true),Customer&$filter=OrderID%20le%202"
@@ -126,7 +126,7 @@ struct EvaluatorTests {
         #expect(one.rows[0].expanded["Reports"]?.rows[0].expanded.isEmpty == true)
     }
 
-    @Test("A cast at the end of $expand leaves the entities of the derived type")
+    @Test("A cast at the end of $expand keeps only the derived entities")
     func expandDerived() throws {
         let rows = try data.page("Items?$expand=Product/Shop.OldProduct").rows
         #expect(rows.map { $0.expanded["Product"]?.rows.count } == [0, 0, 0, 1])
@@ -146,7 +146,7 @@ struct EvaluatorTests {
         #expect(stops.count == 1)
     }
 
-    @Test("$levels=max ends where a circle closes")
+    @Test("$levels=max ends at a circle")
     func circle() throws {
         let shape = try #require(data.model.shape(ofSet: "Employees"))
         var first = ODataEntity(shape: shape, ["ID": 1])
@@ -193,7 +193,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "A function that stands for an expression may be called wherever any other function may",
+        "A function that stands for an expression may be used like any other function",
         arguments: [
             "F", "not F", "F in (true)", "case(F:1,true:0) eq 1", "cast(F,Edm.String) eq 'true'", "isof(F,Edm.Boolean)",
             "App.Not(F)", "App.Not(value=F)", "App.Not(value=F in (true))", "Customer/Orders/any(o:F)",

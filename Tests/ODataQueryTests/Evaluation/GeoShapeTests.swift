@@ -13,7 +13,7 @@ struct GeoShapeTests {
         try shape("Point(\(x) \(y))", srid: srid)
     }
 
-    @Test("Distances are those of the WGS 84 ellipsoid")
+    @Test("Distances follow the WGS 84 ellipsoid")
     func distance() throws {
         // One degree along the equator and along the meridian, and the published length of a known geodesic.
         #expect(abs(try #require(try point(0, 0).distance(to: point(1, 0))) - 111_319.490_793) < 0.001)
@@ -29,7 +29,7 @@ struct GeoShapeTests {
         #expect(abs(try #require(try point(179.5, 0).distance(to: point(-179.5, 0))) - 111_319.490_793) < 0.001)
     }
 
-    @Test("Distances without a system of the earth are Euclid's, and the two do not mix")
+    @Test("Distances without a geodetic system are Euclidean, and the two kinds do not mix")
     func planar() throws {
         #expect(try point(0, 0, srid: 0).distance(to: point(3, 4, srid: 0)) == 5)
         #expect(try point(0, 0, srid: 0).distance(to: point(3, 4)) == nil)
@@ -42,7 +42,7 @@ struct GeoShapeTests {
         #expect(try point(0, 0).length == nil)
     }
 
-    @Test("Points are in a polygon within its ring and outside its holes; edges belong to it", arguments: [4326, 0])
+    @Test("A point within the ring and outside of holes is in the polygon, edges included", arguments: [4326, 0])
     func polygon(srid: Int) throws {
         let polygon = try shape("Polygon((0 0,10 0,10 10,0 10,0 0),(4 4,4 6,6 6,6 4,4 4))", srid: srid)
         for (x, y, isInside) in [
@@ -53,7 +53,7 @@ struct GeoShapeTests {
         }
     }
 
-    @Test("A polygon may lie across the date line and around a pole")
+    @Test("A polygon may cross the date line and contain a pole")
     func dateLine() throws {
         let line = try shape("Polygon((170 -10,-170 -10,-170 10,170 10,170 -10))")
         #expect(try point(180, 0).intersects(line) && point(-175, 5).intersects(line))
@@ -64,9 +64,9 @@ struct GeoShapeTests {
     }
 }
 
-@Suite("Words of texts")
+@Suite("The words of a text")
 struct TextSearchTests {
-    @Test("Words are runs of letters and digits, compared in lower case")
+    @Test("Words are sequences of letters and digits, compared in lower case")
     func words() {
         #expect(TextSearch.words(of: "Rote-Grütze 08/15, ÉTÉ") == ["rote", "grütze", "08", "15", "été"])
         #expect(

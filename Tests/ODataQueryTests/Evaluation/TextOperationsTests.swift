@@ -17,7 +17,7 @@ struct TextOperationsTests {
         #expect(TextOperations.substring(text, from: 99, length: -1) == "")
     }
 
-    @Test("Case mappings are the full ones, without a locale")
+    @Test("Case mappings are the full Unicode mappings, without a locale")
     func mappings() {
         #expect(TextOperations.uppered("straße ŉ") == "STRASSE ʼN" && TextOperations.lowered("İI") == "i̇i")
         #expect(TextOperations.trimmed("\u{2003} a b\u{85}\n") == "a b" && TextOperations.trimmed(" \t") == "")

@@ -4,7 +4,7 @@ import Testing
 @Suite("OData's header fields")
 struct HeaderFieldTests {
     @Test(
-        "Fields are read in any case and written as 4.01 does",
+        "Field names are read in any case and written as in 4.01",
         arguments: [
             ("odata-VERSION:4.01", "OData-Version: 4.01"), ("OData-MaxVersion: 12.3", "OData-MaxVersion: 12.3"),
             ("isolation: SNAPSHOT", "OData-Isolation: snapshot"), ("AsyncResult:\t404", "AsyncResult: 404"),
@@ -32,7 +32,7 @@ struct HeaderFieldTests {
     }
 
     @Test(
-        "A field that breaks the grammar is refused at its place",
+        "An invalid field is refused with its place",
         arguments: [
             ("OData-Version: 4.1", 17), ("OData-Version: 3.0", 15), ("OData-Version: 4.011", 19),
             ("OData-MaxVersion: 4", 19),
@@ -48,14 +48,14 @@ struct HeaderFieldTests {
         #expect(error.offset == offset, "\(error)")
     }
 
-    @Test("Versions order as numbers do")
+    @Test("Versions order numerically")
     func versions() {
         func version(_ major: String, _ minor: String) -> HeaderField.Version { .init(major: major, minor: minor) }
         #expect(version("4", "0") < version("4", "01") && version("4", "01") < version("4", "1"))
         #expect(version("9", "9") < version("10", "0") && !(version("04", "00") < version("4", "0")))
     }
 
-    @Test("Entity tags are compared with or without regard to their weakness")
+    @Test("Entity tags are compared weakly or strongly")
     func entityTags() throws {
         let tags = try EntityTags(parsing: "\"a\" , W/\"b,c\"")
         #expect(tags == .list([.init("a"), .init("b,c", isWeak: true)]))

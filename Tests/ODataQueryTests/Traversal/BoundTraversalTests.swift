@@ -47,7 +47,7 @@ struct BoundTraversalTests {
     }
 
     @Test(
-        "Children are the nearest nodes that reflection finds, and a map visits each of them once, in order",
+        "Children are the nearest nodes found by reflection, and a map visits each once in order",
         arguments: [
             nil, "Orders?$filter=Items/any(i:i/Quantity gt 1 and i/Product/Price lt Freight)&$expand=Items($top=1)",
             "Orders?$apply=groupby((rolluprecursive($root/Employees,Org,OrderID)),aggregate($count as N))",
@@ -122,7 +122,7 @@ struct BoundTraversalTests {
         }
     }
 
-    @Test("The entity sets of a tree are those of its paths, conditions and nested queries at any depth")
+    @Test("The entity sets of a tree include those of paths, conditions and nested queries")
     func entitySets() throws {
         func sets(_ text: String) throws -> [String] {
             try Binder(model: ShopModel.make()).bind(ODataURL(parsing: text)).entitySets.sorted()
@@ -135,7 +135,7 @@ struct BoundTraversalTests {
         #expect(try sets("Orders?$apply=join(Items as I)/filter(I/Quantity gt 1)").contains("Items"))
     }
 
-    @Test("The entity sets of a dynamic query are those of all its sources, paths and queries within it")
+    @Test("The entity sets of a dynamic query include those of sources, paths and sub-queries")
     func entitySetsOfSelection() throws {
         let inner = Selection.from("Customers", as: "c").select("c.CustomerID")
         let selection = Selection.from("Orders", as: "o").where(.attribute("o.CustomerID", .in, .selection(inner)))
@@ -144,7 +144,7 @@ struct BoundTraversalTests {
         #expect(bound.allEntitySets == ["Orders", "Customers", "Employees"])
     }
 
-    @Test("An expression of any nesting is opaque, calls a function or is the same for all rows")
+    @Test("Nested expressions are classified as opaque, function calls or constant for all rows")
     func questions() throws {
         func filter(_ text: String) throws -> BoundExpression {
             let url = try ODataURL(parsing: "Orders?$filter=\(text)")

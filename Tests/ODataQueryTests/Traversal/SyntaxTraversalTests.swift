@@ -33,7 +33,7 @@ struct SyntaxTraversalTests {
         #expect(empty.subtracting(filled).sorted() == [])
     }
 
-    @Test("Children are the nearest expressions that reflection finds, and a map visits each of them once, in order")
+    @Test("Children are the nearest expressions found by reflection, and a map visits each once in order")
     func agreement() throws {
         var random = RandomQuery(seed: 45)
         for url in [SyntaxSamples.url()] + (0..<200).map({ _ in random.url() }) {
@@ -73,7 +73,7 @@ struct SyntaxTraversalTests {
         #expect(throws: Stop.self) { try node.mapChildren { _ throws(Stop) in throw Stop() } }
     }
 
-    @Test("Descendants are all expressions below, each before its own")
+    @Test("Descendants are all nested expressions, outer ones first")
     func descendants() throws {
         let url = try ODataURL(
             parsing: "Orders?$filter=not (A eq @a)&$orderby=case(B eq @b:1,true:2)&$apply=filter(C in (@c,1))")
@@ -83,7 +83,7 @@ struct SyntaxTraversalTests {
         #expect(filter.descendants.count == 3)
     }
 
-    @Test("A replacement takes the place of an expression at any depth, and is not looked into")
+    @Test("A replaced expression at any depth is not searched again")
     func replacement() throws {
         let url = try ODataURL(
             parsing: "Orders?$filter=A eq @a&$expand=Items($orderby=B add @a;$compute=@a mul 2 as X)")

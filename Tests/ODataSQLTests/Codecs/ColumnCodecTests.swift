@@ -16,7 +16,7 @@ struct ColumnCodecTests {
         try codec.decode(codec.encode(value), as: .primitive(type), in: model)
     }
 
-    @Test("Every codec gives back the value that was stored")
+    @Test("Every codec reads back the stored value")
     func roundTrips() throws {
         let instant = try #require(ODataDateTimeOffset("2024-02-29T23:59:59.123456789012+05:30"))
         let utc = try #require(ODataDateTimeOffset("2024-02-29T23:59:59.123Z"))
@@ -45,7 +45,7 @@ struct ColumnCodecTests {
         #expect(try roundTrip(.null, .guid, .guid) == .null)
     }
 
-    @Test("NaN survives a database, although SQLite would make it NULL")
+    @Test("NaN is stored and read back")
     func nan() throws {
         let queue = try DatabaseQueue()
         let stored = try queue.read { database in
@@ -60,7 +60,7 @@ struct ColumnCodecTests {
         #expect(number.isNaN)
     }
 
-    @Test("Keys of decimals sort as the decimals do", arguments: [1, 2, 3] as [UInt64])
+    @Test("The stored keys of decimals sort like the decimals", arguments: [1, 2, 3] as [UInt64])
     func decimalOrder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var numbers: [ODataDecimal] = [0, 1, -1].map { ODataDecimal($0) }
@@ -91,7 +91,7 @@ struct ColumnCodecTests {
     }
 
     @Test(
-        "Keys of decimals have the bytes that stores are made of",
+        "The stored keys of decimals have the bytes of existing stores",
         arguments: [
             ("0", "80"), ("1", "81 8001 0B 00"), ("1.50", "81 8001 10 00"), ("12.34", "81 8002 0D 23 00"),
             ("1234567", "81 8007 0D 23 39 47 00"), ("-0.05", "7F 8000 CC FF"), ("100", "81 8003 0B 00"),
@@ -103,7 +103,7 @@ struct ColumnCodecTests {
         #expect(bytes.count <= DecimalKey.maxLength)
     }
 
-    @Test("Keys of instants and durations sort as these do", arguments: [1, 2] as [UInt64])
+    @Test("The stored keys of instants and durations sort like their values", arguments: [1, 2] as [UInt64])
     func instantOrder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let instants = (0..<300).map { _ in
@@ -119,7 +119,7 @@ struct ColumnCodecTests {
         }
     }
 
-    @Test("A foreign value that does not parse as declared names row and column")
+    @Test("The error for an invalid foreign value names row and column")
     func foreignValue() throws {
         let column = ColumnStorage(name: "ShippedDate", type: .primitive(.date), codec: .dateText)
         let error = #expect(throws: StoredValueError.self) {
@@ -131,7 +131,7 @@ struct ColumnCodecTests {
         )
     }
 
-    @Test("A number too fine or too great for its column is refused, not rounded")
+    @Test("A number that does not fit its column is refused and not rounded")
     func refusesRounding() throws {
         let codec = ColumnCodec.scaledDecimal(scale: 2)
         #expect(throws: StoredValueError.self) { try codec.encode(.decimal(try #require(ODataDecimal("1.005")))) }
@@ -145,7 +145,7 @@ struct ColumnCodecTests {
 
 @Suite("Stored values beyond all dates")
 struct ExtremeValueTests {
-    @Test("are typed errors or nulls, never traps", arguments: [Int64.min, Int64.min + 1, Int64.max])
+    @Test("are typed errors or nulls, without a crash", arguments: [Int64.min, Int64.min + 1, Int64.max])
     func extremes(number: Int64) throws {
         let model = try EntityDataModel(schemas: [])
         let bytes = InstantKey.encode(seconds: number, picoseconds: 5)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Columns read without a value between")
+@Suite("Columns read without intermediate values")
 struct DirectColumnTests {
     private static func key(_ instant: String) -> [UInt8] {
         ODataDateTimeOffset(instant).map { InstantKey.encode($0) } ?? []
@@ -37,7 +37,7 @@ struct DirectColumnTests {
         (.scaledDecimal(scale: 19), .scaledDecimal(19), .primitive(.decimal)),
     ]
 
-    @Test("They equal the values of the codec, which also handles damaged ones")
+    @Test("The fast path gives the values of the codec, which handles damaged ones")
     func values() throws {
         try DatabaseQueue().read { database in
             let statement = try database.makeStatement(sql: "SELECT ?")
@@ -61,7 +61,7 @@ struct DirectColumnTests {
     }
 
     @Test(
-        "Sound values take no detour",
+        "Valid values use the fast path",
         arguments: [
             (5, DirectColumn.Kind.date), (5, .timeOfDay), (1250, .scaledDecimal(2)), (0.5, .single),
             (Data(key("2024-01-15T08:00:00+02:00")), .instant), (Data(0..<16), .guid),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("A database that was cut, beside its log")
+@Suite("A truncated database beside its log")
 struct CutFileTests {
     private let key = EncryptionKey.generate()
     private let folder: URL
@@ -51,7 +51,7 @@ struct CutFileTests {
         for (suffix, data) in files { try data.write(to: URL(fileURLWithPath: path(name) + suffix)) }
     }
 
-    @Test("is refused as damaged, however much is missing, and neither it nor the log is touched")
+    @Test("is refused as damaged, and neither file changes")
     func cut() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let whole = try await crashedFiles()
@@ -76,7 +76,7 @@ struct CutFileTests {
         }
     }
 
-    @Test("opens if the log has the missing pages, as after a crash during a checkpoint")
+    @Test("opens if the log has the missing pages, as after a crash in a checkpoint")
     func checkpoint() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try StoreDatabase.open(path: path("made.db"), protection: .encrypted(.key(key)))

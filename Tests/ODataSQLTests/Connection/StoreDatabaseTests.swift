@@ -16,7 +16,7 @@ struct StoreDatabaseTests {
         for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test("have the caches, the log and the durability that are documented")
+    @Test("have the documented caches, log and durability")
     func pragmas() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -34,7 +34,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("leave one file behind when they are closed: nothing is only in the log", arguments: [false, true])
+    @Test("leave a single file when they are closed", arguments: [false, true])
     func closed(reads: Bool) async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -48,7 +48,7 @@ struct StoreDatabaseTests {
         try again.close()
     }
 
-    @Test("write in bulk at NORMAL and are back at FULL afterwards, also after a failure (rule 4)")
+    @Test("use NORMAL for bulk writes and FULL afterwards, also after a failure (rule 4)")
     func bulk() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -70,7 +70,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("have a condition only for the callers that ask for it, until they ask for another")
+    @Test("pass a condition only to the callers that request it")
     func condition() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -88,7 +88,7 @@ struct StoreDatabaseTests {
         try refused.close()
     }
 
-    @Test("take the same stack for a condition however many transactions there were")
+    @Test("need the same stack for a condition after any number of transactions")
     func conditionAsDeepAsBefore() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -103,7 +103,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("are back at FULL after a cancelled bulk write (rule 4)")
+    @Test("return to FULL after a cancelled bulk write (rule 4)")
     func cancelled() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -126,7 +126,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("name the fault of a file")
+    @Test("report the fault of a file")
     func refusals() throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -141,7 +141,7 @@ struct StoreDatabaseTests {
         }
     }
 
-    @Test("tell a missing file from one that cannot be opened, and a full device and a damaged page from others")
+    @Test("distinguish a missing file, an unreadable file, a full device and a damaged page")
     func resultCodes() throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -154,7 +154,7 @@ struct StoreDatabaseTests {
         #expect(error(.SQLITE_IOERR_FSYNC).errorCode.rawValue == "store.device")
     }
 
-    @Test("keep an encrypted store closed to the wrong key, and plain and encrypted apart")
+    @Test("refuse a wrong key, and distinguish plain and encrypted stores")
     func encrypted() async throws {
         let path = temporaryPath()
         defer { remove(path) }

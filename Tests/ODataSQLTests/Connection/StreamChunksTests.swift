@@ -25,7 +25,7 @@ struct StreamChunksTests {
         return bytes
     }
 
-    @Test("come back as they were cut, from any position, and continue where an intake ended")
+    @Test("are read back from any position, and continue after an interrupted upload")
     func roundTrip() async throws {
         let database = try database()
         let size = StreamChunks.size
@@ -47,7 +47,7 @@ struct StreamChunksTests {
         #expect(rows == [size, size, 100])
     }
 
-    @Test("A stream that is removed while it is read ends with 410")
+    @Test("A stream that is removed during reading ends with 410")
     func removed() async throws {
         let database = try database()
         try await database.write { try StreamChunks.write([UInt8](repeating: 1, count: 300_000), of: 1, in: $0) }

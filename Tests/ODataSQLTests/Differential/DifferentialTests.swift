@@ -15,7 +15,7 @@ import Testing
 struct DifferentialTests {
     static let perSample = 50
 
-    @Test("Random queries get the same answers")
+    @Test("Random queries get the same results in memory and in SQL")
     func random() async throws {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["OUTPOST_DIFFERENTIAL"].flatMap(Int.init) ?? 2_000
@@ -65,13 +65,13 @@ struct DifferentialTests {
         }
     }
 
-    @Test("Queries that once got different answers get the same", arguments: Differential.known)
+    @Test("Queries with former differences get the same results", arguments: Differential.known)
     func known(seed: UInt64, url: String) async throws {
         let differential = try Differential(try Sample(seed: seed))
         if case .different(let reason) = await differential.compare(Self.request(url)) { Issue.record("\(reason)") }
     }
 
-    @Test("Each of these has SQL that says the same, over ten samples", arguments: Differential.offered)
+    @Test("Each function has equivalent SQL, over ten samples", arguments: Differential.offered)
     func offered(url: String) async throws {
         for seed in 1...10 as ClosedRange<UInt64> {
             let outcome = await (try Differential(try Sample(seed: seed))).compare(Self.request(url))

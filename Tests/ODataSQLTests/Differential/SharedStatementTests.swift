@@ -12,11 +12,11 @@ import Testing
 /// queries.
 ///
 /// `OUTPOST_PROOFS=all` runs 20,000 pairs. A failure is printed with its seed.
-@Suite("Requests share statements only if their answers stay the same")
+@Suite("Requests share statements only if their results stay the same")
 struct SharedStatementTests {
     static let pairsPerSample = 20
 
-    @Test("Random pairs of queries have the same answers in both orders, from new and from used services")
+    @Test("Random pairs of queries get the same results in both orders, from new and used services")
     func pairs() async throws {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["OUTPOST_PROOFS"] == "all" ? 20_000 : 200

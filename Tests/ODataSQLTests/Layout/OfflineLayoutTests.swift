@@ -14,14 +14,14 @@ struct OfflineLayoutTests {
         return (queue, layout)
     }
 
-    @Test("is created in one go and recognised again")
+    @Test("is created at once and recognised again")
     func creates() throws {
         let (queue, _) = try makeQueue()
         let presence = try queue.read { try OfflineLayout.presence(in: $0, path: "x") }
         #expect(presence == .store(version: 1))
     }
 
-    @Test("is not mistaken for somebody else's database, nor a later version's")
+    @Test("differs from other databases and from later versions")
     func presence() throws {
         let empty = try DatabaseQueue()
         try #expect(empty.read { try OfflineLayout.presence(in: $0, path: "x") } == .empty)
@@ -36,14 +36,14 @@ struct OfflineLayoutTests {
         }
     }
 
-    @Test("is the same for the same model")
+    @Test("is identical for the same model")
     func deterministic() throws {
         let first = OfflineLayout(model: try LayoutModel.make())
         let second = OfflineLayout(model: try LayoutModel.make())
         #expect(first.statements == second.statements)
     }
 
-    @Test("gives properties that differ in case alone columns of their own")
+    @Test("gives properties that differ only in case separate columns")
     func caseClash() throws {
         let (_, layout) = try makeQueue()
         let table = try #require(layout.mapping.tables["Customers"])
@@ -68,7 +68,7 @@ struct OfflineLayoutTests {
         #expect(orders.column(at: "Freight")?.isOptionallyLoaded == true)
     }
 
-    @Test("joins by referential constraints both ways, by row ids for containment and by links otherwise")
+    @Test("joins by referential constraints, by row ids for containment and by link tables")
     func navigation() throws {
         let (_, layout) = try makeQueue()
         let orders = try #require(layout.mapping.tables["Orders"])
@@ -88,7 +88,7 @@ struct OfflineLayoutTests {
                     target: "Customers", table: "Customers$Friends", sourceColumn: "source", targetColumn: "target"))
     }
 
-    @Test("uses the index of a constraint to join")
+    @Test("uses the index of a constraint for joins")
     func indexes() throws {
         let (queue, _) = try makeQueue()
         let plan = try queue.read {
@@ -99,7 +99,7 @@ struct OfflineLayoutTests {
         #expect(plan.contains { $0.contains("index$Orders$Customer") })
     }
 
-    @Test("keeps one row of a singleton and no two rows of one key")
+    @Test("keeps one row of a singleton and one row for each key")
     func uniqueness() throws {
         let (queue, _) = try makeQueue()
         try queue.write { database in
@@ -112,7 +112,7 @@ struct OfflineLayoutTests {
         }
     }
 
-    @Test("deletes contained rows and links with the row they hang on")
+    @Test("deletes contained rows and links with their parent")
     func cascades() throws {
         let (queue, _) = try makeQueue()
         try queue.write { database in

@@ -36,7 +36,7 @@ struct ResolvedRequestTests {
         #expect(ids == all.map { $0["OrderID"] } && ids.count > 2)
     }
 
-    @Test("A batch is not read")
+    @Test("A batch is not resolved")
     func batch() async throws {
         let traders = try Traders()
         let provider = StoreProvider(database: traders.queue, mapping: traders.mapping)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Statements are kept by the shape of the query")
+@Suite("Statements are cached by the shape of the query")
 struct StatementCacheTests {
     let traders: Traders
 
@@ -30,7 +30,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("Cached statements are released with their owner: an app opens and closes stores all day")
+    @Test("Cached statements are released with their owner")
     func released() throws {
         weak var kept: QueryCache?
         do {
@@ -97,7 +97,7 @@ struct StatementCacheTests {
         ("Employees?$search=a", "Employees?$search=b"),
     ]
 
-    @Test("A request gets its own answer, whichever of its shape came before", arguments: pairs)
+    @Test("A request gets its own result after a request of the same shape", arguments: pairs)
     func answers(first: String, second: String) async throws {
         let warm = provider()
         _ = try await json(first, warm)
@@ -112,7 +112,7 @@ struct StatementCacheTests {
     }
 
     @Test(
-        "Texts that Unicode holds to be written alike make different requests",
+        "Canonically equivalent texts make different requests",
         arguments: [
             "Customers?$compute=length(Name) as NAME&$select=ID,NAME",
             "Customers?$compute=length('NAME') as L&$select=ID,L",
@@ -136,7 +136,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("A request with more literals than maxLiterals shares its statement with no other")
+    @Test("A request with more literals than maxLiterals shares no statement")
     func limit() throws {
         func shape(_ count: Int) throws -> QueryShape? {
             let filter = (1...count).map { "OrderID eq \($0)" }.joined(separator: " or ")
@@ -147,7 +147,7 @@ struct StatementCacheTests {
     }
 
     @Test(
-        "Another literal uses the same statement; a query with other SQL does not",
+        "Another literal uses the same statement, and other SQL another one",
         arguments: [
             (
                 "Orders?$filter=Freight gt 20.5 and startswith(CustomerID,'A')&$top=3",

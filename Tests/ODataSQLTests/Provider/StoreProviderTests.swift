@@ -74,7 +74,7 @@ struct StoreProviderTests {
         }
     }
 
-    @Test("11.4.2 A create returns the entity with its location, or 204 with its id")
+    @Test("11.4.2 A creation returns the entity with its location, or 204 with its id")
     func create() async throws {
         let created = try await execute(.create, "Orders", .entity(try entity("Orders", ["OrderID": 7])))
         #expect(created.status == 201)
@@ -113,7 +113,7 @@ struct StoreProviderTests {
         #expect(try await read("$entity?$id=Orders(2)")?["Quantity"] == 2)
     }
 
-    @Test("A query with a text in another normal form is another query, though Unicode holds both to be alike")
+    @Test("Queries with texts in different Unicode normal forms are different")
     func exactLiterals() async throws {
         let forms = ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}"]
         for (index, text) in forms.enumerated() {
@@ -151,7 +151,7 @@ struct StoreProviderTests {
         #expect(body.related["Customer"] != nil)
     }
 
-    @Test("Entities are created in, and changed through, navigation properties")
+    @Test("Entities are created and changed through navigation properties")
     func navigation() async throws {
         try await fill()
         let created = try await execute(
@@ -175,7 +175,7 @@ struct StoreProviderTests {
             await refusal(.create, "Orders(77)/Items", .entity(try entity("Orders/Items", ["Line": 1])))?.status == 404)
     }
 
-    @Test("11.4.9 Single properties are changed and deleted, complex ones in part")
+    @Test("11.4.9 Single properties are changed and deleted, and complex ones partly")
     func properties() async throws {
         try await fill()
         _ = try await execute(.replace, "Orders(1)/Quantity", .value(5, .primitive(.int16)))
@@ -198,7 +198,7 @@ struct StoreProviderTests {
         #expect(try await read("Orders(1)")?["Quantity"] == 42)
     }
 
-    @Test("11.4.6 References are set and removed, in foreign keys and in link tables")
+    @Test("11.4.6 References are set and removed, in foreign keys and link tables")
     func references() async throws {
         try await fill()
         let other = "Customers(00000000-0000-0005-0000-000000000006)"
@@ -215,7 +215,7 @@ struct StoreProviderTests {
         #expect(try await page("\(Self.customer)/Friends").isEmpty)
     }
 
-    @Test("11.4.13 All members of a filtered collection are changed or deleted, or none is")
+    @Test("11.4.13 All members of a filtered collection are changed or deleted, or none")
     func each() async throws {
         try await fill()
         _ = try await execute(
@@ -229,7 +229,7 @@ struct StoreProviderTests {
         #expect(try await page("Orders").map { $0["OrderID"] } == [1])
     }
 
-    @Test("An entity is not changed under a type that it is not of")
+    @Test("An entity cannot be changed as another type")
     func casts() async throws {
         try await fill()
         let vip = try #require(provider.mapping.model.shape(LayoutModel.name("Vip")))
@@ -246,7 +246,7 @@ struct StoreProviderTests {
         #expect(try await read("\(url)/Shop.Vip")?["Discount"] == .decimal(ODataDecimal(6)))
     }
 
-    @Test("Operations are answered by the handlers that the options name, in a transaction")
+    @Test("Registered handlers execute operations in a transaction")
     func operations() async throws {
         let name = LayoutModel.name("Reset")
         let schemas = provider.mapping.model.schemas.map { schema in
@@ -287,7 +287,7 @@ struct StoreProviderTests {
         }
     }
 
-    @Test("11.7 A change set succeeds or fails as a whole, and refers to entities it created")
+    @Test("11.7 A change set succeeds or fails as a whole, and refers to its created entities")
     func batch() async throws {
         var order = try entity("Orders", ["OrderID": 1])
         order.related["Customer"] = .references(["$1"])
@@ -323,7 +323,7 @@ struct StoreProviderTests {
         #expect(all.map { Self.status($0) } == [409, 409, 200, 424])
     }
 
-    @Test("11.4.2 A creation in a change set is answered with its expanded entities, like a single one")
+    @Test("11.4.2 A creation in a change set returns its expanded entities")
     func expandedInBatch() async throws {
         try await fill()
         let order = try entity("Orders", ["OrderID": 7, "CustomerID": Self.guid])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Dates that are copied as the text they are stored as")
+@Suite("Dates that are copied as stored texts")
 struct DateTextTests {
     private func isDate(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer { DateText.isDate($0) } }
 
@@ -13,7 +13,7 @@ struct DateTextTests {
         }
     }
 
-    @Test("are each day of the calendar, in the one form that a date is written in")
+    @Test("accept each day of the calendar in the standard form")
     func everyDay() throws {
         for days in stride(from: Int64(-719_162), through: 2_932_896, by: 61) {
             #expect(isDate(ODataDate(daysSinceEpoch: days).description))
@@ -31,7 +31,7 @@ struct DateTextTests {
     }
 
     @Test(
-        "and nothing else",
+        "refuse every other text",
         arguments: [
             "", "2026-1-01", "2026-01-1", "2026-01-011", "0000-01-01", "-001-01-01", "2026/01/01", "2026-01-0a",
             "2026-0١-1",
@@ -39,7 +39,7 @@ struct DateTextTests {
         ])
     func otherDates(text: String) { #expect(!isDate(text)) }
 
-    @Test("with a time in the form of the column")
+    @Test("accept a time in the form of the column")
     func instants() {
         #expect(isInstant("2026-02-28 23:59:59", " ", hasZ: false))
         #expect(isInstant("2026-02-28T00:00:00Z", "T", hasZ: true))

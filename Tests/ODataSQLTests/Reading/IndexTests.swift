@@ -22,7 +22,7 @@ struct IndexTests {
     }
 
     @Test(
-        "An index serves the filter and the order it was made for",
+        "An index serves its filter and order",
         arguments: [
             ("Customers", ["Name"], "Customers?$filter=Name eq 'x'"),
             ("Customers", ["Address/City"], "Customers?$filter=startswith(Address/City,'B')"),
@@ -59,7 +59,7 @@ struct IndexTests {
         await #expect(throws: ODataError.self) { try await traders.queue.write { try indexes.drop(index, in: $0) } }
     }
 
-    @Test("explain tells the tree, the SQL with its values apart, and SQLite's plan, level by level")
+    @Test("explain shows the tree, the SQL with separate values, and the plan")
     func explain() async throws {
         let url = "Customers?$filter=Country eq 'x''y'&$expand=Orders($expand=Items)&$orderby=Name desc&$top=3"
         let explanation = try await traders.reader().explain(try traders.bind(url), in: traders.queue)
@@ -71,7 +71,7 @@ struct IndexTests {
         #expect(explanation.description.contains("PLAN"))
     }
 
-    @Test("A query that takes too long is stopped with a typed error")
+    @Test("A query beyond the time limit ends with a typed error")
     func timeLimit() async throws {
         try await traders.queue.write { database in
             try database.execute(
@@ -95,7 +95,7 @@ struct IndexTests {
     }
 
     @Test(
-        "An answer with too many rows, expanded ones included, is a typed error",
+        "A result with too many rows, expanded ones included, is a typed error",
         arguments: ["Orders", "Orders(1)?$expand=Items,Customer($expand=Orders)"])
     func rowLimit(url: String) async throws {
         let reader = StoreReader(

@@ -28,7 +28,7 @@ struct PagingTests {
     }
 
     @Test(
-        "Pages of any size give the rows of one page, with nulls, ties, both directions and joined sort values",
+        "Pages of any size give the same rows, with nulls, ties, both directions and joined sort values",
         arguments: [
             "Orders", "Orders?$orderby=CustomerID", "Orders?$orderby=CustomerID desc",
             "Orders?$orderby=OrderDate,Freight desc",
@@ -46,7 +46,7 @@ struct PagingTests {
         for size in 1...6 { #expect(try await walk(url, size: size) == whole, "size \(size)") }
     }
 
-    @Test("Pages that end on any text go on behind it")
+    @Test("Pages continue behind any text")
     func anyText() async throws {
         try await traders.queue.write { database in
             try database.execute(sql: "UPDATE customer SET name = 'x' || char(0) || id WHERE id <> 'A'")
@@ -79,7 +79,7 @@ struct PagingTests {
         #expect(try await traders.keys("Orders?$orderby=CustomerID desc,OrderID desc") == ["4", "3", "2", "1", "5"])
     }
 
-    @Test("A token of another query is refused with a typed 400")
+    @Test("A token of another query is refused with 400")
     func foreignToken() async throws {
         let next = try #require(try await traders.page("Orders?$orderby=OrderDate", page: 2).nextLink)
         let token = try #require(next.split(separator: "=").last.map(String.init))
@@ -89,13 +89,13 @@ struct PagingTests {
         }
     }
 
-    @Test("A page shows the total number of rows, for any page, top and skip")
+    @Test("A page contains the total number of rows for any page, top and skip")
     func count() async throws {
         let page = try await traders.page("Orders?$count=true&$top=2&$filter=OrderID gt 1", page: 1)
         #expect(page.count == 4 && page.entities.count == 1 && page.nextLink != nil)
     }
 
-    @Test("Every branch of a page behind a token uses an index")
+    @Test("Every branch of a continued page uses an index")
     func plans() throws {
         let byKey = try traders.compile("Orders")
         #expect(try traders.plan(byKey.sqlFragment) == ["SCAN t0"])
@@ -119,7 +119,7 @@ struct PagingTests {
         }
     }
 
-    @Test("A filter on the key or an indexed column searches")
+    @Test("A filter on the key or an indexed column uses the index")
     func searches() throws {
         for url in [
             "Orders?$filter=OrderID eq 3", "Orders?$filter=OrderDate gt 2024-01-01&$orderby=OrderDate",
@@ -131,7 +131,7 @@ struct PagingTests {
         }
     }
 
-    @Test("Grouped rows page by their groups")
+    @Test("Grouped rows are paged by their groups")
     func groups() async throws {
         var countries: [ODataValue?] = []
         var next: String? = "Orders?$apply=groupby((Customer/Country),aggregate($count as N))"
@@ -144,7 +144,7 @@ struct PagingTests {
     }
 
     @Test(
-        "Expanded collections page by links that go on where they ended",
+        "Expanded collections have next links that continue them",
         arguments: [
             "Orders", "Orders($orderby=OrderDate desc;$select=OrderID)", "Friends($count=true)", "Orders($top=2)",
         ])
@@ -166,7 +166,7 @@ struct PagingTests {
     }
 
     @Test(
-        "Links to the rest of an expanded collection keep aliases, the levels of a star, and further path segments",
+        "Next links of an expanded collection keep aliases, levels of a star and further segments",
         arguments: [
             ("Customers", "Orders($filter=OrderID gt @x)&@x=0", "Orders"), ("Employees", "*($levels=2)", "Reports"),
             ("Employees", "Reports($levels=3)", "Reports"), ("Employees", "Reports($levels=max)", "Reports"),
@@ -194,7 +194,7 @@ struct PagingTests {
         #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
     }
 
-    @Test("A next link fits only its query, through any provider, and after rows were hidden")
+    @Test("A next link fits only its query, for any provider, and after rows were hidden")
     func lasting() async throws {
         var tables = traders.mapping.tables
         tables["Customers"]?.visibility = .init(ownerColumn: "owner", hiddenTable: "hidden")
@@ -236,7 +236,7 @@ struct PagingTests {
         }
     }
 
-    @Test("A next link is good after a restart: statements do not depend on the order of derived types")
+    @Test("A next link stays valid after a restart, for any order of derived types")
     func derivedTypes() throws {
         let namespace = "D"
         let names = (1...12).map { QualifiedName(namespace, "T\($0)") }
@@ -275,7 +275,7 @@ struct PagingTests {
         }
     }
 
-    @Test("Rows that nothing tells apart are paged over a result that is kept (rule 21)")
+    @Test("Rows without a unique order are paged over a stored result (rule 21)")
     func snapshots() async throws {
         let reader = traders.reader()
         func page(_ url: String) async throws -> EntityPage {
@@ -302,7 +302,7 @@ struct PagingTests {
         #expect(error?.status == 410)
     }
 
-    @Test("$crossjoin has all combinations, with links or the rows themselves, and is paged by their keys")
+    @Test("$crossjoin returns all combinations, with links or rows, and is paged by keys")
     func crossJoin() async throws {
         let format = ResponseFormat(serviceRoot: "http://nw/")
         let plain = try await traders.json(

@@ -21,7 +21,7 @@ struct ReadingTests {
                 + #"{"@etag":"\"b1\"","ID":"B","Name":"Bär & Söhne","Address":null}]}"#)
     }
 
-    @Test("4.0 writes odata. and derived rows name their type")
+    @Test("4.0 writes the prefix odata., and derived rows state their type")
     func json40() async throws {
         let format = ResponseFormat(version: .v4, serviceRoot: "http://nw/")
         let text = try await traders.json("Customers?$filter=ID eq 'C'", format: format)
@@ -78,7 +78,7 @@ struct ReadingTests {
         #expect(page.entities.count == 2)
     }
 
-    @Test("$levels goes down a hierarchy")
+    @Test("$levels expands a hierarchy")
     func levels() async throws {
         #expect(
             try await traders.json(
@@ -143,7 +143,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("A digest changes when the row does, and only then")
+    @Test("A digest changes exactly when its row changes")
     func digest() async throws {
         let before = try await traders.page("Orders").entities.map(\.control.etag)
         try await traders.queue.write { try $0.execute(sql: "UPDATE orders SET rating = 2 WHERE id = 2") }
@@ -151,7 +151,7 @@ struct ReadingTests {
         #expect(zip(before, after).map { $0 == $1 } == [true, false, true, true, true])
     }
 
-    @Test("A long result comes in bounded chunks, and writers get through between them")
+    @Test("A long result is read in bounded chunks, and writers work in between")
     func stream() async throws {
         try await traders.queue.write { database in
             for id in 10..<20_010 {
@@ -196,7 +196,7 @@ struct ReadingTests {
         #expect(entities == 20_005)
     }
 
-    @Test("A stored value that does not parse names table, column and row")
+    @Test("An invalid stored value names table, column and row")
     func badValue() async throws {
         try await traders.queue.write { try $0.execute(sql: "UPDATE orders SET date = 'soon' WHERE id = 3") }
         let error = await #expect(throws: StoredValueError.self) { _ = try await traders.page("Orders") }

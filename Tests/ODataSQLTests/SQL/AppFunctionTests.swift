@@ -40,7 +40,7 @@ struct AppFunctionTests {
         return page.entities
     }
 
-    @Test("A registered function is called in filters, orders and computed values, with null if it takes null")
+    @Test("A registered function is called in filters, orders and computed values, with null if it accepts null")
     func scalar() async throws {
         #expect(try await page("Customers?$filter=App.Initial(Name) eq 'B'").map { $0["ID"] } == ["B"])
         #expect(
@@ -50,14 +50,14 @@ struct AppFunctionTests {
         #expect(values.count == 1)
     }
 
-    @Test("A registered aggregation method gets the values of each group that are not null")
+    @Test("A registered aggregation method receives the non-null values of each group")
     func aggregate() async throws {
         let rows = try await page(
             "Orders?$apply=groupby((Shipped),aggregate(CustomerID with App.first as C))&$orderby=Shipped")
         #expect(rows.map { $0["C"] } == ["B", "A", "A"])
     }
 
-    @Test("An error that a registered function throws is the request's error and names the function")
+    @Test("An error of a registered function fails the request and names the function")
     func failure() async throws {
         let error = await #expect(throws: ODataError.self) {
             _ = try await page("Orders?$filter=App.Fail(OrderID) eq 1")
@@ -65,7 +65,7 @@ struct AppFunctionTests {
         #expect(error?.status == 400 && error?.message.contains("App.Fail: not on my watch") == true)
     }
 
-    @Test("5.1.1.12 Distances, lengths and intersections are those of real geometry")
+    @Test("5.1.1.12 Distances, lengths and intersections are geometrically correct")
     func geometry() async throws {
         let point = "geography'SRID=4326;POINT(0 0)'"
         for (condition, count) in [
@@ -93,7 +93,7 @@ struct AppFunctionTests {
         #expect(json == #"{"value":[{"ID":"A","Tags":["new"]},{"ID":"D","Tags":[]}]}"#)
     }
 
-    @Test("$root reaches other sets, single entities of them too")
+    @Test("$root reads other sets and single entities")
     func root() async throws {
         let traders = try Traders()
         #expect(try await traders.keys("Customers?$filter=$root/Orders(1)/CustomerID eq ID") == ["A"])

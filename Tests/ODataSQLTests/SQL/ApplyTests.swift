@@ -19,7 +19,7 @@ struct ApplyTests {
         }
     }
 
-    @Test("3.1 Aggregates are exact, and nulls do not count")
+    @Test("3.1 Aggregates are exact and ignore nulls")
     func aggregates() async throws {
         #expect(
             try await rows("Orders?$apply=aggregate(Freight with sum as S,Freight with average as A,$count as N)")
@@ -38,7 +38,7 @@ struct ApplyTests {
         #expect(try await rows("Orders?$apply=aggregate(Weight with sum as S)") == ["S=12345678901234567889.8"])
     }
 
-    @Test("3.2.1.1 An entity counts once in a group, however many rows lead to it")
+    @Test("3.2.1.1 An entity counts once in a group, even if several rows lead to it")
     func once() async throws {
         #expect(
             try await rows(
@@ -83,7 +83,7 @@ struct ApplyTests {
             ])
     }
 
-    @Test("top, skip and filter act in the order they are written")
+    @Test("top, skip and filter are applied in their order")
     func order() async throws {
         #expect(
             try await traders.keys("Orders?$apply=orderby(OrderID desc)/top(3)/filter(OrderID lt 5)") == ["4", "3"])
@@ -105,7 +105,7 @@ struct ApplyTests {
         return String(text.dropFirst(#"{"value":["#.count).dropLast(2))
     }
 
-    @Test("3.3.1 Ranked transformations keep the rows up to the amount, in the order of their rank")
+    @Test("3.3.1 Ranked transformations keep the rows up to the amount, in rank order")
     func ranks() async throws {
         #expect(try await traders.keys("Orders?$apply=topcount(2,Freight)") == ["3", "1"])
         #expect(try await traders.keys("Orders?$apply=bottomcount(2,Freight)") == ["4", "5"])
@@ -132,7 +132,7 @@ struct ApplyTests {
                 == #"{"V":32.49},{"V":16}"#)
     }
 
-    @Test("3.2.3.2 rollup adds the rows of each level; a grouped column that ignores case does not merge them")
+    @Test("3.2.3.2 rollup adds the rows of each level, also for a case-insensitive column")
     func rollup() async throws {
         #expect(
             try await json(
@@ -144,7 +144,7 @@ struct ApplyTests {
                 + #"{"Customer":{"Country":"germany"},"S":65}"#)
     }
 
-    @Test("3.2.3.1 Transformations act on each group; a group without rows left still has its aggregates")
+    @Test("3.2.3.1 Transformations apply to each group, and empty groups keep their aggregates")
     func groupsApplying() async throws {
         #expect(
             try await json(
@@ -179,7 +179,7 @@ struct ApplyTests {
             try await json("Items?$apply=aggregate(Price with sum from OrderID with average as A)") == #"{"A":16.245}"#)
     }
 
-    @Test("3.5.1 join and outerjoin put related rows under a name")
+    @Test("3.5.1 join and outerjoin give related rows a name")
     func joins() async throws {
         #expect(
             try await json(
@@ -208,7 +208,7 @@ struct ApplyTests {
         #expect(sql.hasPrefix("WITH RECURSIVE"))
     }
 
-    @Test("5.5.2.1 Nodes are tested for each row, against one node or that of another column")
+    @Test("5.5.2.1 Each row is tested against one node or a column")
     func nodeTests() async throws {
         let staff = "HierarchyNodes=$root/Employees,HierarchyQualifier='Staff'"
         for (call, expected) in [
@@ -221,7 +221,7 @@ struct ApplyTests {
         }
     }
 
-    @Test("3.5.2 nest holds joined rows, and rows of several kinds")
+    @Test("3.5.2 nest contains joined rows and rows of several kinds")
     func nestedKinds() async throws {
         let text = try await json(
             "Employees?$apply=nest(join(Reports as R,filter(ID le 2)) as J,concat(topcount(1,ID),aggregate($count as N)) as K)"
@@ -229,7 +229,7 @@ struct ApplyTests {
         #expect(text == #"{"J":[{"Boss":null,"ID":1,"R":{"Boss":1,"ID":2}}],"K":[{"Boss":2,"ID":4},{"N":4}]}"#)
     }
 
-    @Test("6.3 rolluprecursive groups by each node with all below it, and the rows have the node's own properties")
+    @Test("6.3 rolluprecursive groups by each node with its descendants")
     func nodes() async throws {
         let staff = "$root/Employees,Staff,ID"
         #expect(
@@ -250,7 +250,7 @@ struct ApplyTests {
                 == #"{"ID":4},{"ID":2},{"ID":3},{"ID":1}"#)
     }
 
-    @Test("6.3 rolluprecursive through navigation puts the node under the navigation property, twice if it is asked")
+    @Test("6.3 rolluprecursive through navigation puts the node under the navigation property")
     func relatedNodes() async throws {
         let manager = "rolluprecursive($root/Employees,Staff,Manager/ID)"
         #expect(
@@ -270,7 +270,7 @@ struct ApplyTests {
                 + #"{"ID":4,"N":1}"#)
     }
 
-    @Test("$apply within $expand acts on the rows of each parent (rule 22)")
+    @Test("$apply within $expand applies to the rows of each parent (rule 22)")
     func expanded() async throws {
         #expect(
             try await json("Customers?$select=ID&$expand=Orders($apply=aggregate(Freight with sum as S,$count as N))")

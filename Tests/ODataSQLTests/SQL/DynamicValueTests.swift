@@ -26,7 +26,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "Comparisons find values of the requested type",
+        "Comparisons find only values of the requested type",
         arguments: [
             // Decimals are stored as texts.
             ("Size gt 1", "A C"), ("Size lt 10", "A C"), ("Size eq 5", "A"), ("Size eq 5.5", "C"),
@@ -44,7 +44,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "Two of them, and columns beside them, are compared where they are of one kind",
+        "Two dynamic values, and columns, are compared if they have the same type",
         arguments: [
             ("Size eq Mark", "D"), ("Size ne Mark", "A B C"), ("Size gt Mark", "A B"), ("Size eq ID", ""),
             ("Size gt length(ID)", "A C"), ("Size lt Name", ""), ("Size gt Name", "B"),
@@ -57,7 +57,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "A cast that fails is null",
+        "A failed cast is null",
         arguments: [
             ("cast(Size,Edm.Decimal) gt 1", "A C"), ("cast(Size,Edm.Int32) gt 1", "A C"),
             ("cast(Size,Edm.Decimal) eq null", "B D"), ("cast(Size,Edm.Double) eq 5", "A"),
@@ -73,7 +73,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "A value that is no text has no substring, and one that is no object no members",
+        "Only texts have substrings, and only objects have members",
         arguments: [
             ("contains(Size,'X')", "B"), ("startswith(Size,'5')", "C"), ("In/x eq 1", "A"), ("Size/x eq 1", ""),
             ("In/x/y eq 1", ""),
@@ -83,7 +83,7 @@ struct DynamicValueTests {
         #expect(keys.joined(separator: " ") == expected)
     }
 
-    @Test("Computed values are compared alike, and a cast of the row holds for them too")
+    @Test("Computed values are compared in the same way, also after a cast of the row")
     func elsewhere() async throws {
         #expect(try await traders.keys("Customers?$compute=Size as S&$filter=S gt 1") == ["A", "C"])
         for (apply, expected) in [("Size as S)/filter(S gt 1)", ["A", "C"]), ("Mark as S)/filter(S eq true)", ["C"])] {

@@ -17,7 +17,7 @@ struct InjectionTests {
         "\"a\" OR \"b",
     ]
 
-    @Test("In every place of a query that takes text", arguments: payloads)
+    @Test("Injected SQL in every text of a query has no effect", arguments: payloads)
     func literals(payload: String) async throws {
         let traders = try Traders()
         let quoted = payload.replacing("'", with: "''")
@@ -54,7 +54,7 @@ struct InjectionTests {
         #expect(count == 5)
     }
 
-    @Test("In every other literal, name and option", arguments: payloads)
+    @Test("Injected SQL in every other literal, name and option has no effect", arguments: payloads)
     func others(payload: String) async throws {
         let traders = try Traders()
         let quoted = payload.replacing("'", with: "''")
@@ -90,7 +90,9 @@ struct InjectionTests {
         #expect(count == 5)
     }
 
-    @Test("In the names that a query gives to values", arguments: ["a", "$o.0", "_id", "rowid", "Customer_x"])
+    @Test(
+        "Injected SQL in the names of computed values has no effect",
+        arguments: ["a", "$o.0", "_id", "rowid", "Customer_x"])
     func names(name: String) async throws {
         let traders = try Traders()
         do {

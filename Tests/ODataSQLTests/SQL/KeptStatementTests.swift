@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Prepared statements are kept with their connection")
+@Suite("Prepared statements belong to their connection")
 struct KeptStatementTests {
     /// A weak reference to a statement, which can be released.
     private struct Reference {
@@ -15,7 +15,7 @@ struct KeptStatementTests {
         try numbers.map { Reference(statement: try StatementCache.statement("SELECT \($0)", in: database)) }
     }
 
-    @Test("After more texts than a connection keeps, one that is asked for again and again is prepared once")
+    @Test("A frequently used text stays prepared among many others")
     func repeated() throws {
         try DatabaseQueue().read { database in
             _ = try prepare(0..<StatementCache.capacity + 1, in: database)
@@ -27,7 +27,7 @@ struct KeptStatementTests {
         }
     }
 
-    @Test("A connection keeps no more statements than it may")
+    @Test("A connection limits its cached statements")
     func bounded() throws {
         try DatabaseQueue().read { database in
             let statements = try prepare(0..<3 * StatementCache.capacity + 7, in: database)
@@ -36,7 +36,7 @@ struct KeptStatementTests {
         }
     }
 
-    @Test("A statement that is being read goes on when others are let go")
+    @Test("A statement in use continues when others are released")
     func inUse() throws {
         try DatabaseQueue().read { database in
             let statement = try StatementCache.statement("SELECT 1 UNION ALL SELECT 2", in: database)
@@ -48,7 +48,7 @@ struct KeptStatementTests {
         }
     }
 
-    @Test("Each connection has its own, and can be closed while they are kept")
+    @Test("Each connection has its own statements, and can be closed with cached ones")
     func connections() throws {
         let (one, other) = (try DatabaseQueue(), try DatabaseQueue())
         let first = try one.read { ObjectIdentifier(try StatementCache.statement("SELECT 1", in: $0)) }
@@ -58,7 +58,7 @@ struct KeptStatementTests {
         try other.close()
     }
 
-    @Test("A changed schema is seen by a statement that was kept")
+    @Test("A cached statement sees a changed schema")
     func changedSchema() throws {
         try DatabaseQueue().write { database in
             try database.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)")
@@ -71,7 +71,7 @@ struct KeptStatementTests {
         }
     }
 
-    @Test("A statement that failed is not mistaken for one that can be run")
+    @Test("A failed statement is not cached")
     func failed() throws {
         try DatabaseQueue().read { database in
             database.add(function: DatabaseFunction("refuse", argumentCount: 0) { _ in throw DatabaseError() })

@@ -36,7 +36,7 @@ struct NullDifferentialTests {
         )
     }
 
-    @Test("Both choose the same rows", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test("LIKE and a range of the index select the same rows", arguments: 1...12 as ClosedRange<UInt64>)
     func differential(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let model = try model()

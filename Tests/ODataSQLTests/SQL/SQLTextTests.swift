@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Texts and names in SQL")
 struct SQLTextTests {
-    @Test("The successor of a prefix is the end of its range, also at the gaps of Unicode")
+    @Test("The successor of a prefix ends its range, also at the gaps of Unicode")
     func successor() {
         #expect(ExpressionCompiler.successor(of: "ab") == "ac")
         #expect(ExpressionCompiler.successor(of: "a\r\n") == "a\r\u{B}")
@@ -28,7 +28,7 @@ struct SQLTextTests {
 
 @Suite("Paging tokens")
 struct PageTokenTests {
-    @Test("Every stored value comes back as it was")
+    @Test("Every stored value is read back unchanged")
     func roundTrip() throws {
         let values: [DatabaseValue] = [
             .null, 0.databaseValue, Int64.min.databaseValue, 0.1.databaseValue, (-0.0).databaseValue,
@@ -39,7 +39,7 @@ struct PageTokenTests {
         #expect(try PageToken(token.text) == token)
     }
 
-    @Test("The bits of a number are hexadecimal digits without a sign")
+    @Test("The bits of a number are written as hexadecimal digits")
     func signedBits() throws {
         let token = PageToken(
             digest: "abc", now: ODataDateTimeOffset(seconds: 0), remaining: nil, values: [(1.5).databaseValue])
@@ -49,7 +49,7 @@ struct PageTokenTests {
         #expect(throws: ODataError.self) { try PageToken(Base64URL.encode(Array(signed.utf8))) }
     }
 
-    @Test("An invalid token is refused and never traps", arguments: 1...300 as ClosedRange<UInt64>)
+    @Test("An invalid token is refused without a crash", arguments: 1...300 as ClosedRange<UInt64>)
     func garbage(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let token = PageToken(

@@ -27,7 +27,7 @@ struct SearchTests {
         #expect(try await traders.keys(url) == expected)
     }
 
-    @Test("A full-text index changes no answer, and is used", arguments: searches)
+    @Test("A full-text index is used and changes no result", arguments: searches)
     func indexed(url: String, expected: [String]) async throws {
         try await traders.queue.write {
             _ = try PropertyIndexes(mapping: traders.mapping).createSearch(on: "Customers", in: $0)
@@ -66,7 +66,7 @@ struct SearchTests {
         ("𞤢𞤣", ["E"]),
     ]
 
-    @Test("A full-text index cuts words of all scripts as a scan does", arguments: writings)
+    @Test("A full-text index splits words of all scripts like a scan", arguments: writings)
     func scripts(search: String, expected: [String]) async throws {
         try await traders.queue.write { database in
             try database.execute(
@@ -83,7 +83,7 @@ struct SearchTests {
         #expect(try await traders.keys("Customers?$search=\(search)") == expected)
     }
 
-    @Test("A full-text index of an earlier version changes no answer, and is rebuilt when it is asked for")
+    @Test("A full-text index of an earlier version changes no result and is rebuilt on request")
     func outdated() async throws {
         let indexes = PropertyIndexes(mapping: traders.mapping)
         try await traders.queue.write { database in

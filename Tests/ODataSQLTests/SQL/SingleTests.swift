@@ -71,7 +71,7 @@ struct SingleTests {
     }
 
     @Test(
-        "Values compare as themselves in columns, in collections and as casts",
+        "Values are compared as themselves in columns, collections and casts",
         arguments: [
             ("Weight eq 0.1", "1"), ("Weight gt 0.1", "2"), ("Rates/any(r:r eq 0.1)", "1"),
             ("Rates/any(r:r ge 0.1)", "1 2"), ("Rates/any(r:r lt 0)", "3"), ("Rates/any(r:r eq INF)", "2"),
@@ -86,7 +86,7 @@ struct SingleTests {
         #expect(entities.map { $0["ID"]?.lexicalText ?? "" }.joined(separator: " ") == expected)
     }
 
-    @Test("A computed text is the shortest that is the number")
+    @Test("A computed text is the shortest form of its number")
     func texts() async throws {
         let things = try await page("Things?$compute=cast(Weight,Edm.String) as T,cast(Weight,Edm.Decimal) as D")
             .entities

@@ -68,7 +68,7 @@ struct AggregateMatrixTests {
         }
     }
 
-    @Test("A sum of integers that exceeds 64 bits is an error, and one of decimals is exact")
+    @Test("An integer sum beyond 64 bits is an error, and a decimal sum is exact")
     func exact() async throws {
         let shop = try SelectionShop()
         for id in 0...1 as ClosedRange<Int64> {

@@ -17,7 +17,7 @@ struct LikeTests {
         return matches(text.dropFirst(), rest)
     }
 
-    @Test("Random patterns match as a plain matcher does, in SQL and in memory")
+    @Test("Random patterns match like a simple matcher, in SQL and in memory")
     func random() async throws {
         var random = SeededGenerator(seed: 54)
         let pieces = [
@@ -48,7 +48,7 @@ struct LikeTests {
         #expect(found > 100)
     }
 
-    @Test("A pattern with wildcards only at its ends has the test that an index serves")
+    @Test("A pattern with wildcards only at its ends uses an index")
     func forms() {
         #expect(LikePattern("abc").form == .equal("abc"))
         #expect(LikePattern("abc%").form == .starts("abc"))

@@ -43,7 +43,7 @@ struct SelectionErrorTests {
         (customers.orderBy("Town"), .noSuchAttribute("Town"), "orderBy[0]"),
     ]
 
-    @Test("Each fault has its error, which names the place", arguments: faults.indices)
+    @Test("Each fault has its own error with the place", arguments: faults.indices)
     func places(index: Int) throws {
         let (selection, kind, place) = Self.faults[index]
         let shop = try SelectionShop()
@@ -77,7 +77,7 @@ struct SelectionErrorTests {
         ),
     ]
 
-    @Test("A wrong query is refused before it runs, with its place", arguments: refused.indices)
+    @Test("An invalid query is refused before it runs, with its place", arguments: refused.indices)
     func refusals(index: Int) throws {
         let (selection, place) = Self.refused[index]
         let shop = try SelectionShop()
@@ -85,7 +85,7 @@ struct SelectionErrorTests {
         #expect(error?.place == place, "\(error.map(\.description) ?? "")")
     }
 
-    @Test("An unknown name has suggestions, and the code of other queries with its messages")
+    @Test("An unknown name gets suggestions")
     func messages() throws {
         let shop = try SelectionShop()
         let error = try #require(
@@ -97,7 +97,7 @@ struct SelectionErrorTests {
         #expect(error.legacyName == "SUPNoSuchAttributeException")
     }
 
-    @Test("Queries within queries and tests within tests have a limit")
+    @Test("Nested queries and conditions have a limit")
     func depth() throws {
         let shop = try SelectionShop()
         var test = QueryTest.attribute("c.ID", .isNull)

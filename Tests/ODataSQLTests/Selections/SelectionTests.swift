@@ -39,7 +39,7 @@ struct SelectionTests {
         (.test("Bern", .equal, .attribute("c.City")), [1, 4]),
     ]
 
-    @Test("Each operator finds the rows that satisfy it, in SQL and in memory", arguments: operators.indices)
+    @Test("Each operator finds the matching rows, in SQL and in memory", arguments: operators.indices)
     func eachOperator(index: Int) async throws {
         let (test, ids) = Self.operators[index]
         let shop = try await SelectionShop.filled()
@@ -65,7 +65,7 @@ struct SelectionTests {
 
     // MARK: Clauses
 
-    @Test("Joined and grouped rows have aggregates, conditions on groups and an order")
+    @Test("Joined and grouped rows have aggregates, group conditions and an order")
     func groups() async throws {
         let shop = try await SelectionShop.filled()
         let totals = Self.customers.join("Orders", as: "o", on: .attribute("o.CustomerID", .equal, .attribute("c.ID")))
@@ -80,7 +80,7 @@ struct SelectionTests {
         #expect(try await shop.texts(none) == ["0 -"])
     }
 
-    @Test("A set joins itself under two aliases, also on other conditions than equality")
+    @Test("A set is joined with itself under two aliases, also by inequality")
     func selfJoin() async throws {
         let shop = try await SelectionShop.filled()
         let pairs = Self.customers.join(
@@ -91,7 +91,7 @@ struct SelectionTests {
         #expect(try await shop.texts(pairs) == ["1 4"])
     }
 
-    @Test("A condition of a join may follow a relation")
+    @Test("A join condition may follow a relation")
     func relation() async throws {
         let shop = try await SelectionShop.filled()
         let named = Self.customers.join(
@@ -101,7 +101,7 @@ struct SelectionTests {
         #expect(try await shop.texts(named) == ["Smith 10", "Smith 11", "Smyth 12", "smith 14"])
     }
 
-    @Test("A query stands in from, in select and in tests, and refers to the enclosing query")
+    @Test("A query may stand in from, in select and in conditions, and refer to the outer query")
     func nested() async throws {
         let shop = try await SelectionShop.filled()
         let inner = Self.orders.groupBy("o.CustomerID")
@@ -123,7 +123,7 @@ struct SelectionTests {
         } throws: { ($0 as? ODataError)?.message.contains("one row") == true }
     }
 
-    @Test("Results are united, subtracted and intersected from left to right, with nulls as equal")
+    @Test("Results are united, subtracted and intersected from left to right, and nulls are equal")
     func combinations() async throws {
         let shop = try await SelectionShop.filled()
         let cities = Self.customers.select("c.City")
@@ -138,7 +138,7 @@ struct SelectionTests {
         #expect(try await shop.texts(first) == ["Bern", "Bern", "-"])
     }
 
-    @Test("Distinct rows, and a range of ordered rows")
+    @Test("Distinct rows, and a range of ordered rows, are returned")
     func range() async throws {
         let shop = try await SelectionShop.filled()
         let cities = Self.customers.select("c.City").distinct().orderBy("City", descending: true)
@@ -148,7 +148,7 @@ struct SelectionTests {
         #expect(try await shop.texts(Self.orders.select("o.ID").take(0)) == [])
     }
 
-    @Test("Without columns, a query has the attributes of all sources except large ones and collections")
+    @Test("Without columns, a query returns all attributes except large ones and collections")
     func allColumns() async throws {
         let shop = try await SelectionShop.filled()
         let result = try await shop.provider.select(Self.customers)
@@ -159,7 +159,7 @@ struct SelectionTests {
                 == ["c_ID", "Name", "c_City", "Grade", "o_ID", "CustomerID", "Amount", "Day", "o_City"])
     }
 
-    @Test("A state is a test of the row of any source")
+    @Test("The state of a row can be a condition for any source")
     func states() async throws {
         let shop = try await SelectionShop.filled()
         let odd = Self.customers.join("Orders", as: "o", on: .attribute("o.CustomerID", .equal, .attribute("c.ID")))
@@ -176,7 +176,7 @@ struct SelectionTests {
         #expect(try await shop.provider.select(one).count == 2)
     }
 
-    @Test("Texts compare, match and sort in the forms of the store")
+    @Test("Texts are compared, matched and sorted in the forms of the store")
     func forms() async throws {
         let caseless = ScalarFunction("App.caseless", [.primitive(.string)], returns: .primitive(.string)) {
             arguments in
@@ -215,7 +215,7 @@ struct SelectionTests {
         #expect(throws: SelectionError.self) { try row.optional(9, as: String.self) }
     }
 
-    @Test("Rows are read from a snapshot, which changes meanwhile do not affect")
+    @Test("Rows are read from a snapshot that later changes do not affect")
     func snapshot() async throws {
         let shop = try SelectionShop()
         for id in 1...2_500 as ClosedRange<Int64> { try await shop.add("Orders", ["ID": .integer(id)]) }
@@ -229,7 +229,7 @@ struct SelectionTests {
         #expect(ids == Array(1...2_500))
     }
 
-    @Test("Values are bound, and names are quoted")
+    @Test("Values are bound and names are quoted")
     func injection() async throws {
         let shop = try await SelectionShop.filled()
         let hostile = "x'; DROP TABLE \"Orders\"; --"

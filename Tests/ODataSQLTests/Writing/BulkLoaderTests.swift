@@ -22,7 +22,7 @@ struct BulkLoaderTests {
         return entity
     }
 
-    @Test("inserts new rows, updates different ones, and leaves equal ones alone")
+    @Test("inserts new rows, updates changed rows and skips equal rows")
     func outcomes() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -48,7 +48,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("distinguishes missing values from null, and merges column sets")
+    @Test("distinguishes missing values from null and merges column sets")
     func notLoaded() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -72,7 +72,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("takes a text in another normal form for another one, also within collections and dynamic properties")
+    @Test("distinguishes Unicode normal forms, also in collections and dynamic properties")
     func normalForms() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -100,7 +100,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("passes rows that are local or hidden on to the query that brings them, no others")
+    @Test("adds local and hidden rows to the query that contains them")
     func owners() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -148,7 +148,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("loads contained entities under their parent, and singletons into their one row")
+    @Test("loads contained entities under their parent, and singletons into a single row")
     func roles() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -169,7 +169,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("names table and column of a value that does not fit")
+    @Test("names table and column of an invalid value")
     func badValue() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -186,7 +186,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("writes into a row by its id, with any key, and brings a deleted row back under its id")
+    @Test("writes a row by its id with any key, and restores a deleted row under its id")
     func updateAndRestore() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("The constraints of a database that is not ours")
+@Suite("The constraints of a foreign database")
 struct ConstraintRefusalTests {
     private let queue: DatabaseQueue
     private let writer: RowWriter
@@ -107,7 +107,7 @@ struct ConstraintRefusalTests {
     private static let good: [String: ODataValue] = ["Code": "a", "Pages": 1, "Title": "A", "AuthorID": 1]
 
     @Test(
-        "become errors that name the property at fault",
+        "become errors that name the property",
         arguments: [
             ("Pages", ODataValue.integer(0), 400, "Pages"), ("Title", .null, 400, "Title"),
             ("AuthorID", .integer(9), 409, "Author"), ("Title", .string("taken"), 409, "Title"),
@@ -122,7 +122,7 @@ struct ConstraintRefusalTests {
         #expect(error?.target == target)
     }
 
-    @Test("name the set and the key of an entity that is referred to and does not exist")
+    @Test("name set and key of a missing referenced entity")
     func references() throws {
         var properties = Self.good
         properties["AuthorID"] = .integer(9)
@@ -130,7 +130,7 @@ struct ConstraintRefusalTests {
         #expect(error?.message == "Author leads to Authors(9), which does not exist.")
     }
 
-    @Test("keep a row with references to it, and pass on the message of a trigger")
+    @Test("keep a referenced row and return the message of a trigger")
     func deletes() throws {
         _ = try create("Books", Self.good)
         let referred = refusal { try delete("Authors", EntityKey("ID", 1)) }
@@ -142,7 +142,7 @@ struct ConstraintRefusalTests {
         #expect(error?.message.contains("thick books stay") == true)
     }
 
-    @Test("leave defaults to the database, also in tables without row ids")
+    @Test("keep database defaults, also in tables without row ids")
     func defaults() throws {
         let row = try create("Books", Self.good)
         #expect(row.rowID == nil)
@@ -151,7 +151,7 @@ struct ConstraintRefusalTests {
         #expect(try create("Authors", [:]).entity["ID"] == 2)
     }
 
-    @Test("An ETag made of a row's content changes with any change by anybody")
+    @Test("An ETag of the row content changes with every change")
     func digests() throws {
         let first = try #require(try create("Books", Self.good).etag)
         try queue.write { try $0.execute(sql: "UPDATE \"the book\" SET made = 'later'") }
@@ -162,7 +162,7 @@ struct ConstraintRefusalTests {
         #expect(try delete("Books", EntityKey("Code", "a"), ifMatch: second))
     }
 
-    @Test("The ETag that is written is the one that is read")
+    @Test("The written ETag equals the one that is read")
     func sameDigest() throws {
         let row = try create("Books", Self.good)
         let columns = try #require(mapping.tables["Books"]).digestColumns

@@ -21,7 +21,7 @@ struct EntityIDTests {
     }
 
     @Test(
-        "are read relative, absolute and in V2's form",
+        "are read in relative, absolute and V2 form",
         arguments: [
             "Customers(00000000-0000-0001-0000-000000000002)",
             "http://host/service/Customers(00000000-0000-0001-0000-000000000002)",
@@ -35,7 +35,7 @@ struct EntityIDTests {
     }
 
     @Test(
-        "are read back, with any character beside the quotes of a key",
+        "are read back with any character in the key",
         arguments: ["'\u{301}", "\u{301}a", "\u{301}", "\u{600}", "a'\u{200C}'", "/(),'\u{FE0F}", "''", "#?%27"])
     func combiningMarks(text: String) throws {
         let metadata = """
@@ -59,7 +59,7 @@ struct EntityIDTests {
     }
 
     @Test(
-        "that lead nowhere are refused",
+        "without a target are refused",
         arguments: ["", "Nothing(1)", "Customers", "Customers(1,2)", "Orders('x')", "Orders(1"])
     func refused(text: String) throws {
         let model = try LayoutModel.make()

@@ -69,7 +69,7 @@ struct RowWriterTests {
         }
     }
 
-    @Test("An entity that is created reads back as it was given, with its id")
+    @Test("A created entity is read back unchanged with its id")
     func create() throws {
         let shop = try Shop()
         let address = ODataEntity(
@@ -95,7 +95,7 @@ struct RowWriterTests {
         #expect(stored["City"] == "Bonn")
     }
 
-    @Test("Defaults of the model fill omitted properties, Computed properties are ignored")
+    @Test("Model defaults fill omitted properties, and Computed properties are ignored")
     func defaults() throws {
         let shop = try Shop()
         let row = try shop.create(
@@ -104,7 +104,7 @@ struct RowWriterTests {
         #expect(row.entity["Created"] == .null)
     }
 
-    @Test("Values that break the model are refused with the property as target")
+    @Test("Values that violate the model are refused with the property as target")
     func facets() throws {
         let shop = try Shop()
         let cases: [(String, [String: ODataValue], String)] = [
@@ -153,7 +153,7 @@ struct RowWriterTests {
         #expect(row.entity["OrderID"] == 1)
     }
 
-    @Test("11.4.4 An update of a missing key inserts, unless there is an If-Match")
+    @Test("11.4.4 An update of a missing key creates the entity unless there is an If-Match")
     func upsert() throws {
         let shop = try Shop()
         let row = try shop.update("Orders", EntityKey("OrderID", 9), ["Quantity": 2])
@@ -163,7 +163,7 @@ struct RowWriterTests {
         #expect(error?.status == 412)
     }
 
-    @Test("A key that is taken is a conflict that names it")
+    @Test("A used key is a conflict with the key in its message")
     func duplicate() throws {
         let shop = try Shop()
         try shop.create("Orders", ["OrderID": 1])
@@ -172,7 +172,7 @@ struct RowWriterTests {
         #expect(error?.target == "OrderID")
     }
 
-    @Test("An ETag that no longer holds is a failed precondition, a weak one compares like a strong one")
+    @Test("An outdated ETag is a failed precondition, and weak ETags compare like strong ones")
     func etags() throws {
         let shop = try Shop()
         try shop.create("Orders", ["OrderID": 1])
@@ -183,7 +183,7 @@ struct RowWriterTests {
         #expect(refusal { try shop.update("Orders", key, ["Quantity": 3], ifMatch: "*") } == nil)
     }
 
-    @Test("A reference sets the foreign key, null takes it away")
+    @Test("A reference sets the foreign key, and null removes it")
     func bind() throws {
         let shop = try Shop()
         var order = try shop.entity("Orders", ["OrderID": 1])
@@ -217,7 +217,7 @@ struct RowWriterTests {
         #expect(items == 2)
     }
 
-    @Test("A singleton is created by its first update and has its name as its id")
+    @Test("A singleton is created by its first update, and its name is its id")
     func singleton() throws {
         let shop = try Shop()
         let entity = try shop.entity("Company", ["ID": .guid(Self.guid), "Name": "Co"])
@@ -226,7 +226,7 @@ struct RowWriterTests {
         #expect(read?.entity["Name"] == "Co")
     }
 
-    @Test("A hidden row is not there for changes")
+    @Test("A hidden row cannot be changed")
     func hidden() throws {
         let shop = try Shop()
         try shop.create("Orders", ["OrderID": 1])
@@ -236,7 +236,7 @@ struct RowWriterTests {
         try #expect(shop.read("Orders", EntityKey("OrderID", 1)) == nil)
     }
 
-    @Test("The hook completes inserts, is told of each change once, and can refuse it")
+    @Test("The hook completes inserts, sees each change once and can refuse it")
     func hook() throws {
         let hook = RecordingHook()
         let shop = try Shop(hook: hook)

@@ -46,7 +46,7 @@ struct WaitingRowsTests {
         return outcomes
     }
 
-    @Test("sixteen new rows go in with one statement, and each is told as if it went in alone")
+    @Test("sixteen new rows are inserted by one statement, and each is reported separately")
     func newRows() throws {
         try queue.write { database in
             let loader = try BulkLoader(table: table, in: database)
@@ -66,7 +66,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("rows that are there already are compared, wherever they stand among new ones")
+    @Test("existing rows among new ones are compared")
     func knownRows() throws {
         try queue.write { database in
             let loader = try BulkLoader(table: table, in: database)
@@ -81,7 +81,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("rows that a trigger writes, as for a search index, are not counted")
+    @Test("rows that a trigger writes are not counted")
     func triggers() throws {
         try queue.write { database in
             try database.execute(
@@ -101,7 +101,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("rows wait for their own loader, even if another one of the same table finishes")
+    @Test("rows of one loader are not affected by another loader of the same table")
     func twoLoaders() throws {
         try queue.write { database in
             let loader = try BulkLoader(table: table, in: database)
@@ -116,7 +116,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("each row has its own values, with escapes and without, short and long")
+    @Test("each row keeps its own values, short or long, with or without escapes")
     func ownValues() throws {
         func source(_ id: Int) -> String { id % 4 == 0 ? "" : String(repeating: "a\"\(id)", count: id % 4 * 9) }
         func escaped(_ text: String) -> String { text.replacing("\"", with: "\\\"") }
@@ -143,7 +143,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("an error names the place of its row, and no row waits any longer")
+    @Test("an error names its row and discards the waiting rows")
     func malformed() throws {
         try queue.write { database in
             let loader = try BulkLoader(table: table, in: database)

@@ -50,7 +50,7 @@ struct BatchIsolationTests {
         return try results.map { try $0.result.get() }
     }
 
-    @Test("8.2.6 all requests of a batch show one state with the changes of the batch, and other writers come later")
+    @Test("8.2.6 all requests of a batch see one state with its own changes, and other writers wait")
     func oneState() async throws {
         let record = Record()
         let bazaar = try await service(record)
@@ -67,7 +67,7 @@ struct BatchIsolationTests {
         #expect(record.all.last == "other")
     }
 
-    @Test("without isolation, other writers change the data while a batch is answered")
+    @Test("without isolation, other writers change data during a batch")
     func noIsolation() async throws {
         let record = Record()
         let bazaar = try await service(record)
@@ -79,7 +79,7 @@ struct BatchIsolationTests {
         #expect(after == 4)
     }
 
-    @Test("a batch that fails, and one that is cancelled, keep nobody waiting")
+    @Test("a failed or cancelled batch blocks no other writer")
     func released() async throws {
         let record = Record()
         let bazaar = try await service(record)

@@ -19,7 +19,7 @@ struct ChangeFilterTests {
         return bazaar
     }
 
-    @Test("A change must match its condition before and after, although the caller reads more")
+    @Test("A change is permitted only if the entity matches before and after it")
     func conditions() async throws {
         let own = AccessFilter("Owner eq @user", values: ["user": "ann"])
         let bazaar = try await bazaar(Access(changeFilters: [.update: own, .create: own, .delete: own]))
@@ -35,7 +35,7 @@ struct ChangeFilterTests {
         #expect(try await refusal(.delete, "Orders(1)") == nil)
     }
 
-    @Test("A caller that may only create entities does not get them back")
+    @Test("A caller who may only create entities does not receive them")
     func createOnly() async throws {
         let bazaar = try await bazaar(Access([.create]))
         let response = try await bazaar.send(.create, "Orders", #"{"Owner":"eve"}"#, principal: Self.ann)

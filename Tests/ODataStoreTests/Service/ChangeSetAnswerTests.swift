@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.7.4 A request of a change set is answered as it would be alone")
+@Suite("11.7.4 A request in a change set gets the same response as alone")
 struct ChangeSetAnswerTests {
     /// Returns the entity in the response to a creation, sent alone or in a change set.
     private func answer(
@@ -28,7 +28,7 @@ struct ChangeSetAnswerTests {
         return entity
     }
 
-    @Test("by a service, with its $select and $expand", arguments: [true, false])
+    @Test("a service returns its $select and $expand", arguments: [true, false])
     func service(isAlone: Bool) async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)

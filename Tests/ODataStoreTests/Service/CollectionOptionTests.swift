@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("Changes of whole collections take no query options that choose among rows")
+@Suite("Changes of whole collections refuse query options that select rows")
 struct CollectionOptionTests {
     private static func bazaar() async throws -> Bazaar {
         let bazaar = try await Bazaar()
@@ -13,7 +13,7 @@ struct CollectionOptionTests {
     }
 
     @Test(
-        "11.4.12 PUT and PATCH of a collection refuse each option that affects the shape of the result",
+        "11.4.12 PUT and PATCH of a collection refuse all options that change the result shape",
         arguments: [
             "$filter=Price gt 100000", "$search=zzz", "$top=0", "$skip=100", "$orderby=Name", "$select=Name",
             "$expand=Category",
@@ -29,7 +29,7 @@ struct CollectionOptionTests {
         #expect(try await bazaar.names("Products?$orderby=Name") == ["a", "b"])
     }
 
-    @Test("11.4.12 the path of a collection that is changed as a whole ends in no type")
+    @Test("11.4.12 the path of a replaced collection may not end in a type")
     func cast() async throws {
         let bazaar = try await Self.bazaar()
         try await bazaar.create("Products", ##"{"@odata.type":"#Bazaar.Bargain","Name":"c"}"##)
@@ -39,7 +39,7 @@ struct CollectionOptionTests {
         #expect(try await bazaar.names("Products").count == 3)
     }
 
-    @Test("11.2.1 other changes of all addressed entities refuse them too")
+    @Test("11.2.1 other changes of whole collections refuse these options as well")
     func others() async throws {
         let bazaar = try await Self.bazaar()
         let product = try #require(try await bazaar.page("Products?$filter=Name eq 'a'").entities.first?.control.id)

@@ -29,7 +29,7 @@ struct DeltaTests {
         return ids
     }
 
-    @Test("11.3 Requesting Changes: created, changed and deleted entities, each in the next delta alone")
+    @Test("11.3 Requesting Changes: created, changed and deleted entities appear once in the next delta")
     func changes() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b", "c"])
@@ -51,7 +51,7 @@ struct DeltaTests {
         #expect(empty.deltaLink != nil)
     }
 
-    @Test("11.3 an edit on page 1 while page 2 is read is in the first delta")
+    @Test("11.3 an edit on page 1 during the read of page 2 is in the first delta")
     func editsBetweenPages() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b", "c", "d"])
@@ -67,7 +67,7 @@ struct DeltaTests {
         #expect(delta.removed.map(\.id) == [ids[1]])
     }
 
-    @Test("11.3 rows enter and leave a filtered result, and leave with reason changed (rule 29)")
+    @Test("11.3 rows enter and leave a filtered result, with reason changed (rule 29)")
     func filters() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b"])
@@ -85,7 +85,7 @@ struct DeltaTests {
         #expect(entered.removed.isEmpty)
     }
 
-    @Test("11.3.1 a change outside of the query's properties is not reported, unless it changes an ETag")
+    @Test("11.3.1 a change of other properties is not reported unless it changes an ETag")
     func projections() async throws {
         let bazaar = try await Bazaar()
         for id in 1...2 { try await bazaar.create("Orders", #"{"ID":\#(id),"Owner":"o","Margin":\#(id)}"#) }
@@ -116,7 +116,7 @@ struct DeltaTests {
         #expect(names(try await bazaar.follow(tagged)) == ["a"])
     }
 
-    @Test("Columns beyond the sixty-second share a bit in the record of an update")
+    @Test("Columns beyond the sixty-second share a bit of the update record")
     func manyColumns() async throws {
         let properties = (0..<70).map { #"<Property Name="P\#($0)" Type="Edm.Int32"/>"# }.joined()
         let bazaar = try await Bazaar(replacing: [
@@ -133,7 +133,7 @@ struct DeltaTests {
         #expect(try await bazaar.follow(far).entities.count == 1)
     }
 
-    @Test("11.3 rows enter and leave through a related row, its old place included (rule 29)")
+    @Test("11.3 changes of a related row move rows in and out of a result (rule 29)")
     func relatedRows() async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen","Products":[{"Name":"Mug"}]}"#)
@@ -179,7 +179,7 @@ struct DeltaTests {
         #expect(names(try await bazaar.follow(unlinked.deltaLink)) == ["c"])
     }
 
-    @Test("11.3 the members of one entity's collection are tracked like a set")
+    @Test("11.3 the members of an entity's collection are tracked like a set")
     func navigation() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b"])
@@ -195,7 +195,7 @@ struct DeltaTests {
         #expect(try await bazaar.follow(linked.deltaLink).removed.map(\.id) == [ids[1]])
     }
 
-    @Test("11.3 deltas come in pages, and changes made meanwhile in the next delta")
+    @Test("11.3 deltas come in pages, and later changes are in the next delta")
     func pages() async throws {
         let bazaar = try await Bazaar()
         let first = try await track(bazaar, "Products")
@@ -239,7 +239,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("11.3 a delta link is good for its own query, for thirty days, and for one state of the data (rule 29)")
+    @Test("11.3 a delta link is valid for its query, for thirty days and for one state of the data (rule 29)")
     func expiry() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a"])
@@ -256,7 +256,7 @@ struct DeltaTests {
         #expect(refusal.headers["Location"] == "Products")
     }
 
-    @Test("The log of changes does not grow for ever, whether or not somebody asks for it")
+    @Test("The change log is limited, with or without readers")
     func logIsForgotten() async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)

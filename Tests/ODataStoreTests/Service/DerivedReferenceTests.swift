@@ -4,7 +4,7 @@ import ODataService
 import ODataStore
 import Testing
 
-@Suite("Foreign keys that a derived type has alone")
+@Suite("Foreign keys that only a derived type has")
 struct DerivedReferenceTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -52,7 +52,7 @@ struct DerivedReferenceTests {
         return entity["WriterID"]
     }
 
-    @Test("do not prevent the deletion of their entities")
+    @Test("do not prevent the deletion of other entities")
     func dependent() async throws {
         #expect(try await writer() == 1)
         _ = try await service.execute(ODataRequest(.delete, try ODataURL(parsing: "Papers(1)")))

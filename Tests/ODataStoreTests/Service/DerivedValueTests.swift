@@ -81,7 +81,7 @@ struct DerivedValueTests {
         }
     }
 
-    @Test("keep their type and properties when a member is added beside them (11.4.9.3)")
+    @Test("keep type and properties when another member is added (11.4.9.3)")
     func added() async throws {
         try await send(.create, "Shops(1)/Places", .value(try complex("Address", ["City": "Oslo"]), .untyped("")))
         #expect(floors(try await value("Shops(1)/Places")) == ["Office 7", "Address none", "Address none"])
@@ -102,14 +102,14 @@ struct DerivedValueTests {
         #expect(office["City"] == "Wien")
     }
 
-    @Test("are those of a type that a path names (OData URL Conventions 4.01, 4.11)")
+    @Test("have the type that a path names (OData URL Conventions 4.01, 4.11)")
     func castPath() async throws {
         #expect(floors(try await value("Shops(1)/Places/T.Office")) == ["Office 7"])
         #expect(try await value("Shops(1)/Home/T.Office/Floor") == 7)
         await #expect(throws: ODataError.self) { try await send(.read, "Shops(2)/Home/T.Office") }
     }
 
-    @Test("are answered unchanged after a partial change, and replaced by PUT (8.2.8.7)")
+    @Test("are returned unchanged after a partial change, and replaced by PUT (8.2.8.7)")
     func represented() async throws {
         let body = RequestBody.value(
             try complex("Address", ["City": "Wien"]), .complex(QualifiedName("T", "Address")))
@@ -126,13 +126,13 @@ struct DerivedValueTests {
         #expect(put["Zip"] == "0000")
     }
 
-    @Test("are expanded in entities of that type alone (OData URL Conventions 4.01, 5.1.3)")
+    @Test("are expanded only in entities of that type (OData URL Conventions 4.01, 5.1.3)")
     func expanded() async throws {
         let shops = try await entities("Shops?$expand=T.Branch/Parent&$orderby=ID")
         #expect(shops.map { $0.related["Parent"] != nil } == [false, true])
     }
 
-    @Test("and a group by a relation that leads to nothing has no link")
+    @Test("a group by an empty relation has no link")
     func grouped() async throws {
         let groups = try await entities("Shops?$apply=groupby((Boss))")
         #expect(groups.count == 1)
@@ -154,7 +154,7 @@ struct DerivedValueTests {
         #expect(try await entities("Shops?$filter=Size in (4) or Kind in ('x')").isEmpty)
     }
 
-    @Test("$levels=max ends where entities lead to each other in circles (11.2.6.3)", .timeLimit(.minutes(1)))
+    @Test("$levels=max ends at circles of entities (11.2.6.3)", .timeLimit(.minutes(1)))
     func circles() async throws {
         for id in Int64(10)...17 { try await create("Shop", ["ID": .integer(id), "Places": []]) }
         for id in 10...17 {

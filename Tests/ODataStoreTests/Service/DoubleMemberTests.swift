@@ -36,7 +36,7 @@ struct DoubleMemberTests {
         return page.entities
     }
 
-    @Test("5.1.4 Options within $select leave members as they are")
+    @Test("5.1.4 Options within $select do not change members")
     func selected() async throws {
         let scores = ODataValue.collection([.double(0.30000000000000004), .double(1e300), .double(.infinity)])
         let things = try await entities("Things?$select=ID,Scores($top=3)&$orderby=ID")
@@ -51,7 +51,7 @@ struct DoubleMemberTests {
     }
 
     @Test(
-        "A list of computed values has all their digits",
+        "A list of computed values keeps all digits",
         arguments: [
             ("hassubset(Scores,[Rating])", [1, 2]), ("indexof(Scores,[Rating]) eq 0", [1]),
             ("hassubset([Rating],Scores)", [3]), ("contains(Scores,[Rating])", [1, 2]),

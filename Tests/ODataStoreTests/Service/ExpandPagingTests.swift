@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Server-driven paging of expanded collections")
 struct ExpandPagingTests {
-    @Test("Expanded collections page through contained parents, singletons and derived types, and are whole elsewhere")
+    @Test("Expanded collections of contained parents, singletons and derived types are paged, and others are complete")
     func containedAndSingletonParents() async throws {
         let parts = #"<NavigationProperty Name="Parts" Type="Collection(Bazaar.Part)" ContainsTarget="true"/>"#
         let near = #"Type="Collection(Bazaar.Category)"/>"#

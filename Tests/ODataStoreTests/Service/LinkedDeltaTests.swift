@@ -20,7 +20,7 @@ struct LinkedDeltaTests {
         return bazaar
     }
 
-    @Test("A member that leaves by the filter is told, with reason changed (rule 29)")
+    @Test("A member that leaves the filter is reported with reason changed (rule 29)")
     func leaving() async throws {
         let bazaar = try await bazaar()
         let link = try await track(bazaar, "Products(50)/Tags?$filter=startswith(Name,'t')")
@@ -32,7 +32,7 @@ struct LinkedDeltaTests {
         #expect(delta.removed.map(\.reason) == [.changed])
     }
 
-    @Test("One that is linked and leaves in between is told too, and one that is deleted")
+    @Test("A member that is linked and removed in between is reported, and so is a deleted one")
     func moved() async throws {
         let bazaar = try await bazaar()
         let link = try await track(bazaar, "Products(50)/Tags?$filter=startswith(Name,'t')")
@@ -44,7 +44,7 @@ struct LinkedDeltaTests {
 
     // MARK: ETags
 
-    @Test("An update that changes no value leaves the ETag as it is, which a delta could not tell of")
+    @Test("An update without changed values keeps the ETag")
     func unchanged() async throws {
         let bazaar = try await bazaar { $0.givesETagsToAll = true }
         let etag = try #require(try await bazaar.entity("Products(51)")?.control.etag)
@@ -56,7 +56,7 @@ struct LinkedDeltaTests {
         #expect(try await bazaar.follow(link).entities.map { $0["ID"] } == [51])
     }
 
-    @Test("A link gives another ETag, and the delta tells of it")
+    @Test("A link changes the ETag and is in the delta")
     func linked() async throws {
         let bazaar = try await bazaar { $0.givesETagsToAll = true }
         let etag = try #require(try await bazaar.entity("Products(51)")?.control.etag)

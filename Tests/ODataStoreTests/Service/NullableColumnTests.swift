@@ -9,7 +9,7 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-@Suite("Columns that hold NULL though their properties have no null")
+@Suite("Required properties in nullable columns")
 struct NullableColumnTests {
     private static let metadata = """
         <edmx:Edmx Version="4.01" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -46,7 +46,7 @@ struct NullableColumnTests {
         return keys
     }
 
-    @Test("Parts of a null complex value are null, in conditions and in the order of pages")
+    @Test("Parts of a null complex value are null, in conditions and page orders")
     func nullComplex() async throws {
         let service = try await people()
         for (filter, expected) in [
@@ -63,7 +63,7 @@ struct NullableColumnTests {
         }
     }
 
-    @Test("A property that is not loaded counts as null, in conditions and in the order of pages")
+    @Test("A property that is not loaded counts as null, in conditions and page orders")
     func notLoaded() async throws {
         let service = try await people()
         let table = try #require(service.core.mapping.tables["People"])

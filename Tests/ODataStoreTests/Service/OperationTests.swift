@@ -85,7 +85,7 @@ struct OperationTests {
         try #require(try await bazaar.page("Products?$filter=Name eq '\(name)'").entities.first?.control.id)
     }
 
-    @Test("11.5.5 An action that has acted is no failure, even if its result cannot be read")
+    @Test("11.5.5 An action that acted succeeds even if its result cannot be read")
     func actedThoughUnreadable() async throws {
         let bazaar = try await Bazaar { definition in
             try definition.action("Note", returns: .collection(.entity(Self.product))) { call in
@@ -167,7 +167,7 @@ struct OperationTests {
         #expect(expanded.entities.allSatisfy { $0.related["Texts"] != nil })
     }
 
-    @Test("11.5.4.1 missing, unknown and wrong parameters are refused with their names")
+    @Test("11.5.4.1 missing, unknown and wrong parameters are refused by name")
     func parameters() async throws {
         let bazaar = try await bazaar()
         #expect(try await bazaar.refusal(.read, "Twice()") != nil)
@@ -182,7 +182,7 @@ struct OperationTests {
         #expect(wrong?.target == "percentage")
     }
 
-    @Test("11.5.5 Actions: they change in one transaction, give entities, or 204 for nothing")
+    @Test("11.5.5 Actions run in one transaction and return entities or 204")
     func actions() async throws {
         let bazaar = try await bazaar()
         let id = try await id(bazaar, "a")
@@ -209,7 +209,7 @@ struct OperationTests {
         #expect(try await bazaar.refusal(.create, nobody, #"{"percentage":1}"#)?.status == 404)
     }
 
-    @Test("11.5.4 complex results take $select, $filter and $orderby; entities within others are answered as they are")
+    @Test("11.5.4 complex results accept $select, $filter and $orderby; nested entities are returned unchanged")
     func complexResults() async throws {
         let bazaar = try await Bazaar { definition in
             let name = Bazaar.name("Address")
@@ -285,7 +285,7 @@ struct OperationTests {
     }
 }
 
-@Suite("A service on its own model: entities that no table holds")
+@Suite("A service on its own model: entities without a table")
 struct VirtualSetTests {
     private func bazaar() async throws -> Bazaar {
         try await Bazaar { definition in
@@ -308,7 +308,7 @@ struct VirtualSetTests {
         }
     }
 
-    @Test("A virtual entity set answers filters, orders, selections, keys, counts and pages, and refuses changes")
+    @Test("A virtual entity set supports filters, orders, selections, keys, counts and pages, and refuses changes")
     func virtualSet() async throws {
         let bazaar = try await bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
@@ -328,7 +328,7 @@ struct VirtualSetTests {
         #expect(try await bazaar.refusal(.delete, "Fixed(1)")?.status == 405)
     }
 
-    @Test("11.5.4 query options work on entities that a function makes, too")
+    @Test("11.5.4 query options work on entities that a function creates")
     func transientResults() async throws {
         let bazaar = try await bazaar()
         #expect(try await bazaar.names("Made()") == ["x", "y"])

@@ -54,7 +54,7 @@ struct ReferenceModelTests {
         return page
     }
 
-    @Test("Its rows are seeded with the relations that they name, its streams readable, and the singleton there")
+    @Test("Example data include named relations, streams and the singleton")
     func seed() async throws {
         let service = try await service()
         #expect(try await page(service, "Products").entities.count == 7)
@@ -77,7 +77,7 @@ struct ReferenceModelTests {
         #expect(company.etag == "W/\"1\"")
     }
 
-    @Test("Seeding anew puts every row back with new keys, and a delta link tells of it")
+    @Test("Seeding again restores all rows with new keys, and a delta link reports it")
     func reseed() async throws {
         let service = try await service()
         let before = try await page(service, "Products").entities
@@ -102,7 +102,7 @@ struct ReferenceModelTests {
         #expect(delta.removed.count == 7)
     }
 
-    @Test("9.3 properties that must have a value are asked for, unless the service was told to begin with one")
+    @Test("9.3 required properties must be given, unless the service has initial values")
     func required() async throws {
         let service = try await service()
         let shape = try #require(service.model.shape(ofSet: "Products"))

@@ -22,7 +22,7 @@ struct RepeatIdentityTests {
         return request
     }
 
-    @Test("the id of one user's request is another request when another user sends it")
+    @Test("the same id of another user names another request")
     func users() async throws {
         let bazaar = try await Bazaar()
         let first = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, Self.ann))
@@ -39,7 +39,7 @@ struct RepeatIdentityTests {
     }
 
     @Test(
-        "another body with the same id is refused, and the same body in other words is a repeat",
+        "the same id with another body is refused, and equivalent bodies are repeats",
         arguments: [true, false])
     func bodies(isIdentified: Bool) async throws {
         let bazaar = try await Bazaar()
@@ -54,7 +54,7 @@ struct RepeatIdentityTests {
         #expect(try await bazaar.names("Products") == ["Mug"])
     }
 
-    @Test("another stream with the same id is refused, and leaves nothing behind")
+    @Test("the same id with another stream is refused and stores nothing")
     func streams() async throws {
         let bazaar = try await Bazaar()
         func upload(_ bytes: [UInt8], _ type: String = "image/png") throws -> ODataRequest {
@@ -74,7 +74,7 @@ struct RepeatIdentityTests {
         #expect(left == 1)
     }
 
-    @Test("a response of an earlier version, kept without user and body, still answers a repeat")
+    @Test("a stored response of an earlier version without user and body still answers a repeat")
     func oldRows() async throws {
         let bazaar = try await Bazaar()
         let request = try creation(bazaar, #"{"Name":"Mug"}"#, Self.ann)

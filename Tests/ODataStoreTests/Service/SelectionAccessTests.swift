@@ -31,7 +31,7 @@ struct SelectionAccessTests {
         return bazaar
     }
 
-    @Test("Rows that a caller may not see are in no source, no join, no sub-query and no count")
+    @Test("Hidden rows appear in no source, join, sub-query or count")
     func rows() async throws {
         let bazaar = try await guarded()
         let products = Selection.from("Products", as: "p").select("p.Name")
@@ -52,7 +52,7 @@ struct SelectionAccessTests {
         #expect(try await names(products.orderBy("Name"), admin) == ["Gold", "Mug", "Plan"])
     }
 
-    @Test("A set with hidden properties, and a caller without access, are refused at any depth")
+    @Test("Hidden properties and forbidden sets are refused at any depth")
     func refusals() async throws {
         let bazaar = try await guarded()
         func status(_ selection: Selection, _ principal: Principal?) async -> Int? {

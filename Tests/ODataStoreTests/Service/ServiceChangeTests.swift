@@ -46,7 +46,7 @@ struct ServiceChangeTests {
 
     private static func id(_ product: String) -> String { #"{"id":"Products(\#(product))"}"# }
 
-    @Test("Links require the right to update, and lead only to visible entities")
+    @Test("Links require the right to update and a visible target")
     func links() async throws {
         let bazaar = try await bazaar()
         let references = "Products(\(Self.mug))/Related/$ref"
@@ -78,7 +78,7 @@ struct ServiceChangeTests {
         return try results.map { try $0.result.get() }
     }
 
-    @Test("A request of a change set is executed as interceptors have changed it")
+    @Test("Requests in a change set are executed as changed by interceptors")
     func intercepted() async throws {
         let bazaar = try await bazaar { definition in
             definition.beforeRequest { request in
@@ -98,7 +98,7 @@ struct ServiceChangeTests {
         #expect(try await bazaar.names("Products?$filter=Name eq 'raw'", principal: Self.root) == [])
     }
 
-    @Test("A repeat is answered as the first time if the caller may see the entity, else with accepted")
+    @Test("A repeat gets the first response if the caller may see the entity, else accepted")
     func repeats() async throws {
         let bazaar = try await bazaar()
         var request = try bazaar.request(.create, "Products", #"{"Name":"Jug"}"#, principal: Self.ann)
@@ -113,7 +113,7 @@ struct ServiceChangeTests {
         #expect(third.entityID ?? third.location == first.location)
     }
 
-    @Test("An action of a change set returns the same result to a repeat")
+    @Test("A repeated action in a change set returns the same result")
     func repeatedActions() async throws {
         let bazaar = try await bazaar { definition in
             let product = Bazaar.name("Product")
@@ -148,7 +148,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test("An action in a change set returns only entities that the caller sees, like a single one")
+    @Test("An action in a change set returns only visible entities")
     func restrictedResults() async throws {
         let bazaar = try await bazaar { definition in
             try definition.action(
@@ -188,7 +188,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test("A snapshot with a single page is not kept, however many are requested")
+    @Test("A snapshot with a single page is not stored")
     func wholeSnapshots() async throws {
         let bazaar = try await bazaar()
         let before = openFiles
@@ -198,7 +198,7 @@ struct ServiceChangeTests {
         for answer in answers { #expect(try await text(answer).contains("Plan")) }
     }
 
-    @Test("Of too many snapshots the one that was read longest ago goes, and its link is refused with 410")
+    @Test("Of too many snapshots, the least recently read one is removed, and its link gets 410")
     func tooManySnapshots() async throws {
         let bazaar = try await bazaar()
         func nextLink() async throws -> String {

@@ -7,7 +7,7 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-@Suite("A service on its own model: constraints, references and ETags as the model says")
+@Suite("A service on its own model: constraints, references and ETags")
 struct ServiceConstraintTests {
     private static let products =
         #"<NavigationProperty Name="Products" Type="Collection(Bazaar.Product)" Partner="Category"/>"#
@@ -23,7 +23,7 @@ struct ServiceConstraintTests {
         return bazaar
     }
 
-    @Test("CSDL 8.6 OnDelete None keeps an entity that others refer to: 409")
+    @Test("CSDL 8.6 OnDelete None: deleting a referenced entity is refused with 409")
     func none() async throws {
         let bazaar = try await onDelete("None")
         #expect(try await bazaar.refusal(.delete, "Categories(1)")?.status == 409)
@@ -48,7 +48,7 @@ struct ServiceConstraintTests {
         #expect(try await standard.page("Products").entities.map { $0["Version"] } == [2])
     }
 
-    @Test("11.4.5 a foreign key that must not be null keeps its entity if the model says nothing")
+    @Test("11.4.5 a required foreign key prevents the deletion if the model says nothing")
     func required() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<OnDelete Action="Cascade"/>"#: "",
@@ -59,7 +59,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.refusal(.delete, try #require(mug.control.id))?.status == 409)
     }
 
-    @Test("A deletion takes a hundred levels of entities with it, and not one more")
+    @Test("A deletion cascades over at most a hundred levels")
     func cascadeLimit() async throws {
         let tree = """
             <Property Name="ParentID" Type="Edm.Int32"/>
@@ -83,7 +83,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.page("Categories").entities.count == 1)
     }
 
-    @Test("11.4.3 foreign keys lead to entities: 400 with the navigation property as target")
+    @Test("11.4.3 an invalid foreign key is 400 with the navigation property as target")
     func principals() async throws {
         let bazaar = try await Bazaar()
         let refused = try await bazaar.refusal(.create, "Products", #"{"Name":"Mug","CategoryID":9}"#)
@@ -104,7 +104,7 @@ struct ServiceConstraintTests {
         #expect(try await lenient.create("Products", #"{"Name":"Mug","CategoryID":9}"#)["CategoryID"] == 9)
     }
 
-    @Test("A part of a foreign key is looked up with the parts that the row has")
+    @Test("A missing part of a foreign key is taken from the row")
     func partOfForeignKey() async throws {
         let bazaar = try await Bazaar(
             replacing: [
@@ -132,7 +132,7 @@ struct ServiceConstraintTests {
         try await bazaar.send(.update, "Orders(1)", #"{"TextLanguage":"de","Owner":"ann"}"#)
     }
 
-    @Test("11.4.3 Values that no update changes stay within complex values, too: parts of the key, computed, immutable")
+    @Test("11.4.3 Unchangeable values stay within complex values: key parts, computed and immutable ones")
     func fixedWithinComplexValues() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<Property Name="Street" Type="Edm.String"/>"#: """
@@ -162,7 +162,7 @@ struct ServiceConstraintTests {
         }
     }
 
-    @Test("8.3.1 ETags: a number of the service's own is never given twice")
+    @Test("8.3.1 ETags: a version number is never given twice")
     func sequence() async throws {
         let bazaar = try await Bazaar { $0.givesETagsToAll = true }
         let first = try #require(try await bazaar.create("Categories", #"{"ID":1,"Name":"Kitchen"}"#).control.etag)
@@ -174,7 +174,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.refusal(.delete, "Categories(1)", ifMatch: first)?.status == 412)
     }
 
-    @Test("Core.OptimisticConcurrency over other properties: the ETag changes with them alone")
+    @Test("Core.OptimisticConcurrency with properties: only these change the ETag")
     func values() async throws {
         let set = #"<EntitySet Name="Orders" EntityType="Bazaar.Order"/>"#
         let bazaar = try await Bazaar(replacing: [
@@ -213,7 +213,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.page("Notes").entities.count == 1)
     }
 
-    @Test("11.4.2.2 a deep insert is made whole or not at all")
+    @Test("11.4.2.2 a deep insert succeeds or fails as a whole")
     func allOrNothing() async throws {
         let bazaar = try await Bazaar()
         let bad = #"{"Name":"Kitchen","Products":[{"Name":"Mug"},{"Name":"a name that is far too long"}]}"#
@@ -222,7 +222,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.page("Products").entities.isEmpty)
     }
 
-    @Test("An upload that is repeated acts once, and leaves one stream")
+    @Test("A repeated upload acts once and stores one stream")
     func repeatedUpload() async throws {
         let bazaar = try await Bazaar()
         func upload() throws -> ODataRequest {

@@ -37,7 +37,7 @@ struct ServiceGuardTests {
         return bazaar
     }
 
-    @Test("11.2 rows that a caller may not see do not exist, in collections, counts, expands and conditions")
+    @Test("11.2 hidden rows appear in no collection, count, expand or condition")
     func rows() async throws {
         let bazaar = try await guarded()
         #expect(try await bazaar.page("Orders", principal: Self.ann).entities.map { $0["ID"] } == [1])
@@ -89,7 +89,7 @@ struct ServiceGuardTests {
         #expect(try await bazaar.page("Orders", principal: admin).entities.map { $0["ID"] } == [2])
     }
 
-    @Test("Hidden properties are neither given, nor usable in conditions, orders, paths or changes")
+    @Test("Hidden properties cannot be read, changed, or used in conditions, orders and paths")
     func properties() async throws {
         let bazaar = try await guarded()
         let order = try #require(try await bazaar.entity("Orders(1)", principal: Self.ann))
@@ -115,7 +115,7 @@ struct ServiceGuardTests {
     }
 
     @Test(
-        "Hidden properties are not found out from expanded entities, lambdas, casts, streams or aggregations",
+        "Hidden properties are not revealed by expands, lambdas, casts, streams or aggregations",
         arguments: [
             "Orders?$expand=Lines($compute=$it/Margin as M;$select=No,M)",
             "Orders?$expand=Lines($filter=$it/Margin gt 1)", "Orders?$expand=Lines($orderby=$it/Margin)",
@@ -133,7 +133,7 @@ struct ServiceGuardTests {
         #expect(try await bazaar.refusal(.read, url, principal: Self.ann)?.status == 403, "\(url)")
     }
 
-    @Test("A foreign key that a reference sets lets no hidden property through, nor is a hidden relation changed")
+    @Test("References do not reveal a hidden foreign key or change a hidden relation")
     func hiddenBesideReferences() async throws {
         let bazaar = try await Bazaar { definition in
             definition.authorization = { principal, set in
@@ -156,7 +156,7 @@ struct ServiceGuardTests {
         #expect(try await bazaar.page("Products").entities.count == 1)
     }
 
-    @Test("A contained entity that the caller does not see is neither called nor read as a stream")
+    @Test("A hidden contained entity cannot be used for operations and streams")
     func containedInHidden() async throws {
         let line = QualifiedName("Bazaar", "Line")
         let bazaar = try await Bazaar(replacing: [
@@ -186,7 +186,7 @@ struct ServiceGuardTests {
         }
     }
 
-    @Test("An entity that the caller does not see is none to relate to")
+    @Test("A hidden entity cannot be related")
     func hiddenReferences() async throws {
         let bazaar = try await Bazaar { definition in
             definition.authorization = { principal, set in
@@ -216,7 +216,7 @@ struct ServiceGuardTests {
         try await bazaar.send(.update, mug, #"{"Category@odata.bind":"Categories(1)"}"#)
     }
 
-    @Test("Hidden rows of one set hide nothing of others")
+    @Test("Hidden rows of one set do not hide rows of another")
     func notHidden() async throws {
         let bazaar = try await guarded()
         for url in [
@@ -228,7 +228,7 @@ struct ServiceGuardTests {
         }
     }
 
-    @Test("Interceptors complete and refuse changes in their transaction, and requests around it")
+    @Test("Interceptors complete and refuse changes in their transaction")
     func interceptors() async throws {
         let bazaar = try await Bazaar { definition in
             definition.before(.insert, "Categories") { category, _ in
@@ -264,7 +264,7 @@ struct ServiceGuardTests {
         await #expect(throws: ODataError.self) { try await bazaar.service.execute(closed) }
     }
 
-    @Test("8.2.6 OData-Isolation: snapshot shows the data of the first page on all pages, and 410 when it is gone")
+    @Test("8.2.6 OData-Isolation: snapshot keeps the data of the first page, and 410 ends it")
     func isolation() async throws {
         let bazaar = try await Bazaar()
         let rows = (1...250).map { #"{"ID":\#($0),"Name":"n\#($0)"}"# }.joined(separator: ",")
@@ -313,7 +313,7 @@ struct ServiceGuardTests {
         }
     }
 
-    @Test("A kept result has its further pages, only for its own caller")
+    @Test("A stored result has further pages only for its own caller")
     func keptResultsPage() async throws {
         let bazaar = try await guarded()
         func page(_ url: String, _ principal: Principal) async throws -> EntityPage {
@@ -337,7 +337,7 @@ struct ServiceGuardTests {
     }
 
     @Test(
-        "8.2.6 A snapshot's rows are written as those of any page",
+        "8.2.6 A snapshot page has the usual form",
         arguments: [ResponseFormat.Metadata.minimal, .full, .none])
     func snapshotIsAsPlain(metadata: ResponseFormat.Metadata) async throws {
         let bazaar = try await Bazaar(replacing: [
@@ -368,7 +368,7 @@ struct ServiceGuardTests {
         }
     }
 
-    @Test("Repeatable requests act once, and are answered alike")
+    @Test("Repeatable requests act once and get the same response")
     func repeats() async throws {
         let bazaar = try await Bazaar()
         var request = try bazaar.request(.create, "Products", #"{"Name":"Mug"}"#)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A service resolves a URL once")
 struct ServiceResolutionTests {
-    @Test("by a service with a model of its own, also for a caller with rights", arguments: [false, true])
+    @Test("in a service with its own model, also for a caller with rights", arguments: [false, true])
     func service(hasAuthorization: Bool) async throws {
         let bazaar = try await Bazaar { definition in
             if hasAuthorization { definition.authorization = { _, _ in .full } }
@@ -19,7 +19,7 @@ struct ServiceResolutionTests {
         #expect(try await ResolutionCheck(bazaar.service, set: "Categories").faults().isEmpty)
     }
 
-    @Test("A batch is not read by a service")
+    @Test("A service does not resolve a batch")
     func batch() async throws {
         let error = await #expect(throws: ODataError.self) {
             _ = try await Bazaar().service.execute(ODataRequest(.read, ODataURL(parsing: "$batch")))

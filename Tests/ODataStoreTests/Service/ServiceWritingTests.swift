@@ -169,7 +169,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.update, "Shop", #"{"Name":"x"}"#, ifMatch: "W/\"1\"").status == 204)
     }
 
-    @Test("11.4.4 Upsert an Entity: PATCH and PUT create a missing entity, If-Match and If-None-Match decide")
+    @Test("11.4.4 Upsert an Entity: PATCH and PUT create a missing entity unless a condition forbids it")
     func upsert() async throws {
         let bazaar = try await Bazaar()
         let created = try await bazaar.send(.update, "Categories(7)", #"{"Name":"Garden"}"#)
@@ -227,7 +227,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$filter=Name eq 'x'") == [])
     }
 
-    @Test("11.4.3.1 Update Related Entities When Updating an Entity: a collection as it is to be")
+    @Test("11.4.3.1 Update Related Entities When Updating an Entity: a complete collection")
     func deepUpdate() async throws {
         let bazaar = try await Bazaar()
         let mug = try await bazaar.create(
@@ -267,7 +267,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$orderby=Name") == ["Cup", "Mug"])
     }
 
-    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 if something must not be lost")
+    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 for a required relation")
     func referentialActions() async throws {
         let bazaar = try await Bazaar()
         let category = try await bazaar.create(
@@ -403,7 +403,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Categories") == ["Only"])
     }
 
-    @Test("11.4.13 Replacing a collection with continue-on-error leaves a member that is refused as it was")
+    @Test("11.4.13 Replacing a collection with continue-on-error keeps a refused member unchanged")
     func replaceContinuesOnError() async throws {
         let bazaar = try await Bazaar()
         var preferences = Preferences()
@@ -427,7 +427,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Categories(1)/Products") == ["Mug"])
     }
 
-    @Test("4.3 (URL) changes find a key like reads, with any offset of an instant in it")
+    @Test("4.3 (URL) changes find keys like reads, for any offset of an instant")
     func instantKeys() async throws {
         let key = "<Key><PropertyRef Name=\"ID\"/></Key>\n<Property Name=\"ID\" Type="
         let bazaar = try await Bazaar(replacing: [
@@ -444,7 +444,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.page("Notes").entities.isEmpty)
     }
 
-    @Test("11.4.13 and 11.4.14 $each: all members of a filtered collection, all or none")
+    @Test("11.4.13 and 11.4.14 $each: all members of a filtered collection or none")
     func each() async throws {
         let bazaar = try await Bazaar()
         for (name, price) in [("a", 1), ("b", 2), ("c", 3)] {
@@ -459,7 +459,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products") == ["a"])
     }
 
-    @Test("URL 4.12 $each: query options are evaluated after the change, and say which members are answered")
+    @Test("URL 4.12 $each: query options are evaluated after the change and select the returned members")
     func eachWithOptions() async throws {
         let bazaar = try await Bazaar()
         for (name, price) in [("a", 1), ("b", 2), ("c", 3)] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.3 A relation by a foreign key that leads to a single entity takes the place of the one before")
+@Suite("11.4.6.3 A single-valued relation by a foreign key replaces the previous one")
 struct SingleDependentTests {
     /// Returns a service with one product for each category; the products refer to their category by a foreign
     /// key.
@@ -47,7 +47,7 @@ struct SingleDependentTests {
         }
     }
 
-    @Test("when it is made from that end, and the one before is another version without it", arguments: Way.allCases)
+    @Test("also when it is set from that end, and the previous entity gets a new version", arguments: Way.allCases)
     func replaced(way: Way) async throws {
         let bazaar = try await service()
         let mug = try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
@@ -60,7 +60,7 @@ struct SingleDependentTests {
         #expect(former?["Version"] == 2, "who has read it sees that it is another")
     }
 
-    @Test("The one that it leads to already stays as it is")
+    @Test("A relation to the current target changes nothing")
     func again() async throws {
         let bazaar = try await service()
         let mug = try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
@@ -71,7 +71,7 @@ struct SingleDependentTests {
 
     private static let neededForeignKey = #"<Property Name="CategoryID" Type="Edm.Int32" Nullable="false"/>"#
 
-    @Test("is refused if the one before cannot be without it", arguments: [Way.reference, .bound])
+    @Test("is refused if the previous entity requires it", arguments: [Way.reference, .bound])
     func needed(way: Way) async throws {
         let bazaar = try await service(foreignKey: Self.neededForeignKey)
         try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
@@ -84,7 +84,7 @@ struct SingleDependentTests {
         #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 
-    @Test("11.4.3.1, 11.4.6.2 An entity within an update does not take the one before away that cannot be without")
+    @Test("11.4.3.1, 11.4.6.2 An entity within an update does not replace a required relation")
     func neededWithin() async throws {
         let bazaar = try await service(foreignKey: Self.neededForeignKey)
         try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
@@ -97,7 +97,7 @@ struct SingleDependentTests {
 
     // MARK: At most one
 
-    @Test("Two entities for a property that leads to one are refused, for each kind of relation")
+    @Test("Two entities for a single-valued property are refused, for each kind of relation")
     func two() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<NavigationProperty Name="Invoice" Type="Bazaar.Invoice" ContainsTarget="true"/>"#:

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.3 A relation without a foreign key that leads to a single entity takes the place of the one before")
+@Suite("11.4.6.3 A single-valued relation without a foreign key replaces the previous one")
 struct SingleRelationTests {
     /// Returns a service with a topic (of many orders) and a badge (of one order) for each order, without
     /// foreign keys.
@@ -42,7 +42,7 @@ struct SingleRelationTests {
         ]
     }
 
-    @Test("PUT of a reference replaces, and DELETE leaves none")
+    @Test("PUT of a reference replaces it, and DELETE removes it")
     func put() async throws {
         let bazaar = try await service()
         for order in 1...2 {
@@ -57,7 +57,7 @@ struct SingleRelationTests {
     }
 
     @Test(
-        "11.4.3 An update of the entity that binds it, or has it within, replaces",
+        "11.4.3 An update with a binding or an inline entity replaces the relation",
         arguments: [#"{"Topic@odata.bind":"Categories(2)"}"#, #"{"Topic":{"ID":2,"Name":"Office"}}"#])
     func update(json: String) async throws {
         let bazaar = try await service()
@@ -66,7 +66,7 @@ struct SingleRelationTests {
         #expect(try await owners(bazaar) == [[], ["Ann"]])
     }
 
-    @Test("From the other end, an entity is taken from the one that it was related to")
+    @Test("From the other end, an entity is moved from its previous relation")
     func partner() async throws {
         let bazaar = try await service()
         for order in 1...2 {
@@ -79,7 +79,7 @@ struct SingleRelationTests {
         #expect(try await owners(bazaar) == [[], []])
     }
 
-    @Test("If both ends lead to a single entity, both release theirs")
+    @Test("If both ends are single-valued, both previous relations are removed")
     func oneToOne() async throws {
         let bazaar = try await service()
         func bearers() async throws -> [[String]] {

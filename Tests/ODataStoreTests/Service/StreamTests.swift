@@ -48,7 +48,7 @@ struct StreamTests {
         return (try await stream.collect(limit: 1 << 30), contentType, response.etag)
     }
 
-    @Test("11.4.7.1 Create a Media Entity: POST of the stream, with the values that the service knows of it")
+    @Test("11.4.7.1 Create a Media Entity: POST of the stream, with known values")
     func create() async throws {
         let bazaar = try await Bazaar()
         let bytes = Self.bytes(700_000)
@@ -67,7 +67,7 @@ struct StreamTests {
         #expect(read.etag == picture.control.mediaEtag)
     }
 
-    @Test("11.2.6 a stream can be read from any place on, for Range")
+    @Test("11.2.6 a stream is read from any position, for Range")
     func ranges() async throws {
         let bazaar = try await Bazaar()
         let bytes = Self.bytes(600_000)
@@ -79,7 +79,7 @@ struct StreamTests {
         #expect(try await download(bazaar, "\(id)/$value", 599_990..<700_000).bytes.count == 10)
     }
 
-    @Test("11.4.7.2 Update a Media Entity Stream: PUT of $value, guarded by the ETag, while others still read")
+    @Test("11.4.7.2 Update a Media Entity Stream: PUT of $value with its ETag, while others read")
     func replace() async throws {
         let bazaar = try await Bazaar()
         let old = Self.bytes(600_000)
@@ -124,7 +124,7 @@ struct StreamTests {
         #expect(try await bazaar.refusal(.create, "\(id)/Photo")?.status == 405)
     }
 
-    @Test("A stream that breaks off leaves nothing behind, and one that is too long is refused with 413")
+    @Test("An interrupted stream stores nothing, and a long one is refused with 413")
     func failures() async throws {
         var options = StoreService.Options()
         options.streamSizeLimit = 1_000_000
@@ -152,7 +152,7 @@ struct StreamTests {
         #expect(left == 0)
     }
 
-    @Test("11.4.4 no update makes a media entity, which would have no stream")
+    @Test("11.4.4 an update does not create a media entity")
     func upsert() async throws {
         let bazaar = try await Bazaar()
         for method in [ODataRequest.Method.update, .replace] {

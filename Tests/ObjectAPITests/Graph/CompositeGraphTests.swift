@@ -68,7 +68,7 @@ struct CompositeGraphTests {
         #expect(try await service.rows("SalesOrders").count == 3)
     }
 
-    @Test("with a refused member stays refused as a whole, and is sent again as a whole")
+    @Test("with a refused member is refused and sent again as a whole")
     func refused() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
@@ -113,7 +113,7 @@ struct CompositeGraphTests {
         await #expect(throws: ObjectError.self) { try await crm.refresh(created) }
     }
 
-    @Test("keeps the changes of other graphs where they are")
+    @Test("leaves the changes of other graphs")
     func others() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
@@ -162,7 +162,7 @@ struct CompositeGraphTests {
         #expect(try await service.rows("SalesOrders").count == 1)
     }
 
-    @Test("cannot be cancelled while it is on its way, but a later edit can")
+    @Test("cannot be cancelled while it is being sent, but a later edit can")
     func sending() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()

@@ -125,7 +125,7 @@ struct LargeAttributeTests {
         #expect(try await depot.store.changes.held().count == 1)
     }
 
-    @Test("takes as many bytes as announced", arguments: [2, 4])
+    @Test("accepts as many bytes as announced", arguments: [2, 4])
     func length(written: Int) async throws {
         let service = try await DepotService()
         let (depot, parcel) = try await parcel(service)
@@ -137,7 +137,7 @@ struct LargeAttributeTests {
         #expect(try await label.openForReading().read(upTo: 10) == [1])
     }
 
-    @Test("of an object that was never saved, or that is gone, is refused")
+    @Test("of an unsaved or deleted object is refused")
     func missing() async throws {
         let service = try await DepotService()
         let (depot, parcel) = try await parcel(service)
@@ -155,7 +155,7 @@ struct LargeAttributeTests {
         await #expect(throws: ObjectError.self) { try await label.openForReading() }
     }
 
-    @Test("is given up with the other changes of its object")
+    @Test("is discarded with the other changes of its object")
     func cancelled() async throws {
         let service = try await DepotService()
         let (depot, parcel) = try await parcel(service)
@@ -166,7 +166,7 @@ struct LargeAttributeTests {
         #expect(try await !label.isLoaded())
     }
 
-    @Test("of a media entity is its content")
+    @Test("of a media entity is its stream")
     func media() async throws {
         let service = try await DepotService()
         var request = ODataRequest(
@@ -180,7 +180,7 @@ struct LargeAttributeTests {
         #expect(try await content.openForReading().read(upTo: 10) == [4, 5, 6])
     }
 
-    @Test("of 64 MB is in the file while it is written, so that it is never in memory as a whole")
+    @Test("of 64 MB is written to the file and never completely in memory")
     func memory() async throws {
         let service = try await DepotService()
         let (depot, parcel) = try await parcel(service)

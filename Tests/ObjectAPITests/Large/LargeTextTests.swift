@@ -15,7 +15,7 @@ struct LargeTextTests {
         return notes
     }
 
-    @Test("is read in whole characters for each size of the pieces", arguments: 1...9)
+    @Test("is read in whole characters for any chunk size", arguments: 1...9)
     func pieces(size: Int) async throws {
         let notes = try await notes(try await DepotService(), Self.text)
         let reader = try await notes.openForReading()
@@ -29,7 +29,7 @@ struct LargeTextTests {
         try await reader.close()
     }
 
-    @Test("goes to the beginnings of characters alone")
+    @Test("seeks only to beginnings of characters")
     func positions() async throws {
         let notes = try await notes(try await DepotService(), Self.text)
         let reader = try await notes.openForReading()

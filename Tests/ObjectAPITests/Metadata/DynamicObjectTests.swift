@@ -31,7 +31,7 @@ struct DynamicObjectTests {
         #expect(try await crm.cancelPending(deleted)?["City"] == "Galway")
     }
 
-    @Test("is created with the relations that it shows when they are expanded")
+    @Test("is created with relations that are visible in expands")
     func creation() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
@@ -103,7 +103,7 @@ struct DynamicObjectTests {
         }
     }
 
-    @Test("of a derived type is in the set of its base")
+    @Test("of a derived type belongs to the set of its base type")
     func derived() async throws {
         let service = try await DepotService()
         let depot = try await service.synchronized()
@@ -162,7 +162,7 @@ struct DynamicObjectTests {
         #expect(try await service.rows("Parcels").map { $0["Shelf"] } == ["B2"])
     }
 
-    @Test("has errors for operations and arguments that do not exist or do not fit")
+    @Test("has errors for unknown operations and invalid arguments")
     func invocationErrors() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()

@@ -21,7 +21,7 @@ struct PackageMetadataTests {
         #expect(customer.relations.first?.isComposite == true && customer.relations.first?.isCollection == true)
     }
 
-    @Test("describe attributes with columns that the table has")
+    @Test("describe attributes with the columns of the table")
     func attributes() async throws {
         let crm = try await CrmService().synchronized()
         let customer = try #require(crm.metadata.entity("Customer"))

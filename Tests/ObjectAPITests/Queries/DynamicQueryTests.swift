@@ -22,7 +22,7 @@ struct DynamicQueryTests {
         return crm
     }
 
-    @Test("join, group and order objects by key paths, with the local changes on top")
+    @Test("join, group and order objects by key paths, including local changes")
     func groups() async throws {
         let service = try await CrmService()
         let crm = try await database(service)
@@ -73,7 +73,7 @@ struct DynamicQueryTests {
         #expect(try await crm.execute(related).count == 1)
     }
 
-    @Test("read the rows one after the other, and refuse wrong names before they run")
+    @Test("read rows one by one, and refuse unknown names before they run")
     func rows() async throws {
         let service = try await CrmService()
         let crm = try await database(service)
@@ -90,7 +90,7 @@ struct DynamicQueryTests {
         } throws: { ($0 as? SelectionError)?.kind == .largeAttributeInPredicate("c.Photo") }
     }
 
-    @Test("answer with the error of other reads for a set that the store does not hold")
+    @Test("fail like other reads for a set that the store does not hold")
     func unheld() async throws {
         let service = try await CrmService()
         let store = try await OfflineStore.create(

@@ -112,7 +112,7 @@ struct QueryRequirementTests {
         }
     }
 
-    @Test("takes any text as a value")
+    @Test("accepts any text as a value")
     func values() async throws {
         let crm = try await database()
         let text = "O'Brien\"; DROP TABLE Customers; --"
@@ -121,7 +121,7 @@ struct QueryRequirementTests {
         #expect(try await crm.customers.count() == 5)
     }
 
-    @Test("has values of other queries as columns")
+    @Test("may have values of other queries as columns")
     func subqueries() async throws {
         let crm = try await database()
         let total = DynamicQuery.from(o).where(o.customerID == c.id).select(o.amount.sum.named("sum"))
@@ -146,7 +146,7 @@ struct QueryRequirementTests {
         #expect(error?.legacyName == "SUPPersistenceException")
     }
 
-    @Test("asks for the states of objects, also of joined ones")
+    @Test("filters by the states of objects, also of joined ones")
     func states() async throws {
         let crm = try await database()
         #expect(try await names(crm, lastNames.where(c.objectState(.newOrUpdated))) == ["Lovelace"])
@@ -190,7 +190,7 @@ struct QueryRequirementTests {
     }
 
     @Test(
-        "with unknown names and wrong types is refused with the class of the predecessor",
+        "with unknown names or wrong types is refused with the class of the predecessor",
         arguments: [
             ("Ship", "c.LastName", "SUPNoSuchClassException"), ("Customer", "c.Town", "SUPNoSuchAttributeException"),
             ("Customer", "d.City", "SUPNoSuchAttributeException"), ("Customer", "c.Photo", "SUPPersistenceException"),
@@ -201,7 +201,7 @@ struct QueryRequirementTests {
         #expect(try await refusal { _ = try await crm.execute(query) }?.legacyName == legacy)
     }
 
-    @Test("refuses texts that are no numbers, sums of texts and types without dynamic queries")
+    @Test("refuses non-numeric numbers, sums of texts and types without dynamic queries")
     func prerequisites() async throws {
         let crm = try await database()
         let text = DynamicQuery.from("SalesOrder", as: "o").where(.attribute("o.Amount", .equal, "many"))

@@ -95,7 +95,7 @@ struct OperationRoleTests {
         #expect(try await depot.hasPendingChanges() == false)
     }
 
-    @Test("that creates without an answer leaves the object to the next download")
+    @Test("that creates without a response leaves the object to the next download")
     func unnamed() async throws {
         let service = try await DepotService()
         let depot = try await service.synchronized()
@@ -108,7 +108,7 @@ struct OperationRoleTests {
         await #expect(throws: ObjectError.self) { try await depot.refresh(truck) }
     }
 
-    @Test("of which there are two gives each a verb, and they are not folded")
+    @Test("of which there are two has a verb for each, and they are not folded")
     func twoUpdates() async throws {
         let service = try await DepotService()
         try await service.add("Trucks", ["Plate": "AB 12"])
@@ -129,7 +129,7 @@ struct OperationRoleTests {
         #expect(try await depot.refresh(truck).color == "rust")
     }
 
-    @Test("is not called twice after a lost answer")
+    @Test("is not called twice after a lost response")
     func lostAnswer() async throws {
         let service = try await DepotService()
         let depot = try await service.synchronized()

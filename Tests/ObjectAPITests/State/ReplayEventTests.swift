@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The events of a row")
 struct ReplayEventTests {
-    @Test("leave the numbers of the table, in each order of two", arguments: ReplayEvent.allCases, ReplayEvent.allCases)
+    @Test("keep the state table, for each order of two events", arguments: ReplayEvent.allCases, ReplayEvent.allCases)
     func pairs(first: ReplayEvent, second: ReplayEvent) async throws {
         let row = try await ReplayRow()
         try await row.prepare(for: first)

@@ -5,7 +5,7 @@ import Testing
 
 /// Sequences of edits, submissions, refusals, lost answers and restarts by seed. A sample unless `OUTPOST_PROOFS` is
 /// set.
-@Suite("A sequence of edits, lost answers and restarts")
+@Suite("A sequence of edits, lost responses and restarts")
 struct ReplaySequenceTests {
     private static let seeds = ProcessInfo.processInfo.environment["OUTPOST_PROOFS"] == nil ? 20 : 2000
     /// Seeds that run one after the other within a test.

@@ -94,7 +94,7 @@ struct ReplayTableTests {
         #expect(try await service.names().filter { $0 == "Lovelace" }.count == 1)
     }
 
-    @Test("of a deleted object is D, and both endings are those of the service")
+    @Test("of a deleted object is D until the service decides")
     func deletion() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
@@ -115,7 +115,7 @@ struct ReplayTableTests {
         #expect(try await crm.hasPendingChanges() == false)
     }
 
-    @Test("of a deleted object that was never submitted leaves nothing behind")
+    @Test("of a deleted, never submitted object leaves nothing")
     func deletedCreation() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()

@@ -54,7 +54,7 @@ struct EngineSetTests {
         #expect(!body.contains("OrderID"), "the service gives it")
     }
 
-    @Test("ErrorArchive leads to dependent requests, header fields and the entity")
+    @Test("ErrorArchive links to dependent requests, header fields and the entity")
     func navigation() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -124,7 +124,7 @@ struct EngineSetTests {
         try await shop.expectEqual(together)
     }
 
-    @Test("an archived request that is not there cannot be deleted, and gives none up", arguments: [true, false])
+    @Test("a missing archived request cannot be deleted, and no request is discarded", arguments: [true, false])
     func deletedUnknown(together: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -168,7 +168,7 @@ struct EngineSetTests {
         #expect(try await get("/RequestQueue(\(id + 1))/AffectedEntity").0 == 404)
     }
 
-    @Test("AffectedEntity and RequestEntity take options, and paths lead through them, from the library and over HTTP")
+    @Test("AffectedEntity and RequestEntity accept options and longer paths, in the library and over HTTP")
     func through() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -215,7 +215,7 @@ struct EngineSetTests {
         }
     }
 
-    @Test("AffectedEntity may be a contained entity, by its path and at any depth")
+    @Test("AffectedEntity may be a contained entity at any depth")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
@@ -237,7 +237,7 @@ struct EngineSetTests {
         #expect(deletion.related["AffectedEntity"] == RelatedEntities.none)
     }
 
-    @Test("AffectedEntity of the call of an action is the entity that it is bound to")
+    @Test("AffectedEntity of an action call is its bound entity")
     func called() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -249,7 +249,7 @@ struct EngineSetTests {
         #expect(album["Name"] == "Summer")
     }
 
-    @Test("lead to the entity in the store of a service of OData 2.0 too, although its metadata cannot express it")
+    @Test("also work in the store of an OData 2.0 service, whose metadata cannot express them")
     func older() async throws {
         let shop = try await Shop()
         let root = "http://shop.test/v2/"
@@ -298,7 +298,7 @@ struct EngineSetTests {
         }
     }
 
-    @Test("a failure of communication is never put into the archive, and is an event", arguments: Failure.allCases)
+    @Test("a communication failure is an event and not in the archive", arguments: Failure.allCases)
     func communication(failure: Failure) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
@@ -325,7 +325,7 @@ struct EngineSetTests {
         #expect(try await store.rows("ErrorArchive").isEmpty)
     }
 
-    @Test("EventLog tells of downloads and uploads with counts, failures and bytes (§3.12)")
+    @Test("EventLog contains downloads and uploads with counts, failures and bytes (§3.12)")
     func events() async throws {
         let shop = try await Shop()
         let meter = TransferMeter()
@@ -351,7 +351,7 @@ struct EngineSetTests {
         #expect(upload["Bytes"] == .integer(transferred))
     }
 
-    @Test("are not cloned with a store, with any rows in them")
+    @Test("are not cloned with a store, whatever rows they have")
     func notCloned() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -372,7 +372,7 @@ struct RequestMethodTests {
         try await store.rows("RequestQueue?$orderby=RequestID").map { $0["Method"] }
     }
 
-    @Test("is DELETE for taking a stream away, and PUT for a new one")
+    @Test("is DELETE for the removal of a stream, and PUT for a new one")
     func streams() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
@@ -383,7 +383,7 @@ struct RequestMethodTests {
         #expect(try await store.observe.status().pending.map(\.method) == ["PUT", "DELETE"])
     }
 
-    @Test("is PUT for a relation to a single entity and for a single contained entity, else POST")
+    @Test("is PUT for a single-valued relation and a single contained entity, else POST")
     func relations() async throws {
         let studio = try await Studio()
         let albums = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover,Tags")])
@@ -404,7 +404,7 @@ struct RequestMethodTests {
         #expect(try await methods(store) == ["POST", "PUT"])
     }
 
-    @Test("is PUT for a change if the service takes whole entities only", arguments: [true, false])
+    @Test("is PUT for a change if the service accepts only whole entities", arguments: [true, false])
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -460,7 +460,7 @@ struct StateFunctionTests {
         #expect(try await store.rows("Customers?$filter=outpost.upsertedlastdownload()").isEmpty)
     }
 
-    @Test("entityexists asks whether a to-one navigation property leads anywhere")
+    @Test("entityexists tells whether a single-valued navigation property has a target")
     func exists() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -469,7 +469,7 @@ struct StateFunctionTests {
         #expect(try await store.rows("Employees?$filter=outpost.entityExists(ReportsToEmployee)").count == 4)
     }
 
-    @Test("work within the options of $expand and beside other conditions")
+    @Test("work within the options of $expand and with other conditions")
     func nested() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -484,7 +484,7 @@ struct StateFunctionTests {
         #expect(try await store.rows("Order_Lines?$filter=sap.islocal() and Quantity lt 99").isEmpty)
     }
 
-    @Test("the same are properties of entities, beside the values that the service had")
+    @Test("equal the state properties of entities")
     func properties() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The state of an entity's changes")
 struct EntityStateTests {
-    @Test("Each of many rows that a download brought tells so, and so does one that is read alone")
+    @Test("A row that the download brought has its state, in a list and alone")
     func many() async throws {
         let count = 10_050
         let shop = try await Shop(
@@ -30,7 +30,7 @@ struct EntityStateTests {
         try #require(try await store.rows(url).first)
     }
 
-    @Test("A changed one is pending, then uploaded, then as the download brought it")
+    @Test("A changed entity is pending, then uploaded, then downloaded again")
     func changed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -58,7 +58,7 @@ struct EntityStateTests {
         #expect(try await !entity("Products(2)", of: store).isUpsertedLastDownload)
     }
 
-    @Test("An uploaded entity is unchanged after the downloads of all queries that hold it")
+    @Test("An uploaded entity is unchanged after the downloads of all its queries")
     func subset() async throws {
         let shop = try await Shop()
         let isRefusing = LockedFlag()
@@ -90,7 +90,7 @@ struct EntityStateTests {
         #expect(try await !isLocal())
     }
 
-    @Test("Whether the last download brought one is told alike by its property and by the function")
+    @Test("Property and function agree about entities from the last download")
     func upserted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -118,7 +118,7 @@ struct EntityStateTests {
         try await expect(0, of: "Products")
     }
 
-    @Test("Whether the last download brought one that another one contains is told and counted, too")
+    @Test("Contained entities from the last download are marked and counted")
     func upsertedWithin() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Pages")])
@@ -144,7 +144,7 @@ struct EntityStateTests {
         #expect(try await store.rows(found).isEmpty)
     }
 
-    @Test("It is found by its state over HTTP too, by clients of either version")
+    @Test("Entities are found by their state over HTTP, in both versions")
     func overHTTP() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -189,7 +189,7 @@ struct EntityStateTests {
         #expect(try await entity("Products(1)", of: store).offlineState == .unchanged)
     }
 
-    @Test("A created one is new until it is sent, and a deleted one is known by its original")
+    @Test("A created entity is new until it is sent, and a deleted one has its original")
     func createdAndDeleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -207,7 +207,7 @@ struct EntityStateTests {
         #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
     }
 
-    @Test("An entity with a changed relation is pending, failed or uploaded, at either end")
+    @Test("An entity with a changed relation is pending, failed or uploaded at both ends")
     func related() async throws {
         let studio = try await Studio()
         let (isRefusing, isUnreadable) = (LockedFlag(), LockedFlag())
@@ -257,7 +257,7 @@ struct EntityStateTests {
         try await expect(.unchanged, isFound: false, by: "isLocal")
     }
 
-    @Test("A draft says that it is one")
+    @Test("A draft is marked as a draft")
     func draft() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -91,7 +91,7 @@ struct StateFunctionPlaceTests {
         json.replacing(/"[^"]*@(odata\.)?(context|nextLink)":"[^"]*",?/, with: "")
     }
 
-    @Test("isLocal and entityExists may stand wherever a condition may, in the library and over HTTP", arguments: forms)
+    @Test("isLocal and entityExists work in every condition, in the library and over HTTP", arguments: forms)
     func everywhere(form: String) async throws {
         let store = try await Store()
         try await expectSame(form, "outpost.entityExists(Employee)", "(EmployeeID ne null)", in: store)
@@ -99,7 +99,7 @@ struct StateFunctionPlaceTests {
     }
 
     @Test(
-        "isLocal and entityExists may stand in conditions on the members of a collection",
+        "isLocal and entityExists work in conditions on collection members",
         arguments: conditionsOnMembers)
     func collections(form: String) async throws {
         let store = try await Store()
@@ -107,7 +107,7 @@ struct StateFunctionPlaceTests {
         try await expectSame(form, "outpost.isLocal()", "($it/CustomerID eq 'C0002')", in: store)
     }
 
-    @Test("entityExists may stand in the options of $count and in $filter within a path")
+    @Test("entityExists works in the options of $count and in path filters")
     func counts() async throws {
         let store = try await Store()
         for form in [
@@ -120,7 +120,7 @@ struct StateFunctionPlaceTests {
         #expect(try await !store.store.rows("Customers?$filter=Orders/$count($filter=outpost.isLocal()) gt 0").isEmpty)
     }
 
-    @Test("Both are known under either namespace, and a wrong number of arguments is refused by the name")
+    @Test("Both functions work in either namespace, and wrong argument counts are refused")
     func names() async throws {
         let store = try await Store()
         let all = try await store.store.rows("Orders").count

@@ -33,7 +33,7 @@ struct StatusTests {
         #expect(try await rows(store)["all"] == all)
     }
 
-    @Test("counts contained entities if a query is for them")
+    @Test("counts contained entities if a query reads them")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([

@@ -128,7 +128,7 @@ struct CopiedStoreTests {
         try copy.close()
     }
 
-    @Test("Changes that a copy sends on request are answered as the first time, if the service recognises repeats")
+    @Test("Changes that a copy sends on request get the first response if the service recognises repeats")
     func repeatedByCopy() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
@@ -156,7 +156,7 @@ struct CopiedStoreTests {
         #expect(try await scene.products("Later") == 2)
     }
 
-    @Test("Nothing of a copy is held once the service has confirmed repeatable requests, and nothing acts twice")
+    @Test("After the service confirmed repeatable requests, a copy is not held and acts once")
     func confirmed() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
@@ -184,7 +184,7 @@ struct CopiedStoreTests {
         #expect(try await scene.products("Own") == 2)
     }
 
-    @Test("A copy sends one change at most when something on the way takes the fields of repeatable requests out")
+    @Test("If a proxy removes the fields of repeatable requests, a copy sends at most one change")
     func confirmationLost() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
@@ -205,7 +205,7 @@ struct CopiedStoreTests {
         #expect(try await scene.shop.count("SELECT COUNT(*) FROM Products WHERE Name LIKE 'Change%'") <= 4)
     }
 
-    @Test("A store that was moved or renamed on its volume is not held")
+    @Test("A store that is moved or renamed on its volume is not held")
     func moved() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
@@ -218,7 +218,7 @@ struct CopiedStoreTests {
     }
 
     @Test(
-        "A store with a file from an earlier state, in its place or in another file, is held",
+        "A store that is restored to an earlier state is held, in place or in another file",
         arguments: [true, false])
     func putBack(inPlace: Bool) async throws {
         let scene = try await Scene(.stripped)
@@ -253,7 +253,7 @@ struct CopiedStoreTests {
     }
 
     @Test(
-        "A store put back to an earlier state that then sends its queue is one of its own, and its backup is held again"
+        "A restored store that sends its queue becomes independent, and its backup is held"
     )
     func putBackTwice() async throws {
         let scene = try await Scene(.stripped)
@@ -279,7 +279,7 @@ struct CopiedStoreTests {
         #expect(try await scene.products("Twice") == 2)
     }
 
-    @Test("A store of another device is held")
+    @Test("A store that is copied to another device is held")
     func otherDevice() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
@@ -290,7 +290,7 @@ struct CopiedStoreTests {
         await #expect(throws: OfflineError.self) { try await other.upload() }
     }
 
-    @Test("A copy without changes is a store of its own from the moment when it is opened")
+    @Test("A copy without changes is independent as soon as it is opened")
     func emptyCopy() async throws {
         let scene = try await Scene(.stripped)
         try await scene.clone().close()
@@ -305,7 +305,7 @@ struct CopiedStoreTests {
         #expect(try await scene.products("Own") == 2)
     }
 
-    @Test("A process that ends between counting and noting an upload leaves a store that is not held")
+    @Test("A process that ends between counting and recording an upload leaves a usable store")
     func endedBetween() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
@@ -325,7 +325,7 @@ struct CopiedStoreTests {
         #expect(try await unknown.upload().accepted.count == 1, "its queue was empty")
     }
 
-    @Test("A change gets its identification when it is made, and is sent with it")
+    @Test("A change gets its request id when it is made")
     func identification() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
@@ -338,7 +338,7 @@ struct CopiedStoreTests {
         #expect(await scene.shop.wire.requests.compactMap { $0.headerFields[field] } == [id])
     }
 
-    @Test("An app keeps texts with a store and connects by them")
+    @Test("An app stores texts with a store and connects by them")
     func keptTexts() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A circle of pages, each of which leads to the next, ends a download with an error", Patience.limit)
+@Suite("A circle of pages ends a download with an error", Patience.limit)
 struct CircularPageTests {
     /// Returns a service with two empty pages that link to each other. After 20 requests, the service ends the
     /// loop with an error.
@@ -46,14 +46,14 @@ struct CircularPageTests {
         #expect(error?.code == "UnexpectedAnswer", sourceLocation: sourceLocation)
     }
 
-    @Test("of a first download")
+    @Test("in a first download")
     func first() async throws {
         let shop = try await Shop()
         let service = circular(try shop.client()) { _, page in page.nextLink = "circle-1" }
         try await expectError(shop.store([DefiningQuery(entitySet: "Orders")], through: service))
     }
 
-    @Test("of changes, or of a refresh", arguments: [true, false])
+    @Test("in a delta or a refresh", arguments: [true, false])
     func later(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()
         let isCircular = LockedFlag()
@@ -66,7 +66,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    @Test("of a check for missing rows")
+    @Test("in a check for missing rows")
     func confirmation() async throws {
         let shop = try await Shop()
         let service = circular(PlainService(base: try shop.client())) { request, page in
@@ -82,7 +82,7 @@ struct CircularPageTests {
 
     private static let tree = "Albums?$expand=Tags"
 
-    @Test("of a query that is read whole with its expanded entities")
+    @Test("in a query that is read whole with its expanded entities")
     func whole() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()
@@ -93,7 +93,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Albums").count == 2)
     }
 
-    @Test("of an entity's expanded collection")
+    @Test("in an expanded collection of an entity")
     func expanded() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()
@@ -106,7 +106,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Albums(1)/Tags").count == 2)
     }
 
-    @Test("of an entity's expanded collection, at any depth")
+    @Test("in an expanded collection at any depth")
     func nested() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()

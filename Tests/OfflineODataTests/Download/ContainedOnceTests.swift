@@ -32,7 +32,7 @@ struct ContainedOnceTests {
         }
     }
 
-    @Test("is brought, renewed and removed with it")
+    @Test("is downloaded, updated and removed with its parent")
     func brought() async throws {
         let studio = try await studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])
@@ -49,7 +49,7 @@ struct ContainedOnceTests {
         #expect(try await store.lacks("Albums"))
     }
 
-    @Test("is not changed here, and is told so")
+    @Test("cannot be changed offline, and the error says so")
     func changed() async throws {
         let studio = try await studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])

@@ -26,7 +26,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("brings nothing when nothing changed")
+    @Test("brings nothing if nothing changed")
     func nothing() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -34,7 +34,7 @@ struct DeltaTests {
     }
 
     @Test(
-        "compares everything if the service has forgotten the link, and has a new one after", arguments: [410, 404])
+        "compares everything after an expired link and gets a new link", arguments: [410, 404])
     func forgottenLink(status: Int) async throws {
         let shop = try await Shop()
         let hasForgotten = LockedFlag()
@@ -64,7 +64,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("compares all rows if the service names a removed entity by an id without a key")
+    @Test("compares all rows if a removed entity has an id without a key")
     func unreadableRemoval() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -102,7 +102,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("arrives in several pages and is applied at once: no reader sees a part of it")
+    @Test("arrives in pages and is applied at once")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)
         let look = Look()
@@ -129,7 +129,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("removes a row that left the query's filter, unless another query holds it (rule 12)")
+    @Test("removes a row that left the filter unless another query holds it (rule 12)")
     func leavingFilter() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -145,7 +145,7 @@ struct DeltaTests {
         #expect(try await store.rows("Customers").count == before - 1)
     }
 
-    @Test("puts local changes on top of changes by others (rule 7)")
+    @Test("keeps local changes on top of changes by others (rule 7)")
     func reapplied() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -183,7 +183,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("does not sweep when the read was cut, and the next one makes up for it (rule 15)")
+    @Test("does not remove rows after a truncated read, and the next one does (rule 15)")
     func cutRefresh() async throws {
         let shop = try await Shop(pageSize: 30)
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -199,7 +199,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of one query that the service no longer has does not hold up the others")
+    @Test("of a query that the service removed does not block the others")
     func missingQuery() async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()
@@ -224,7 +224,7 @@ struct DeltaTests {
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))
     }
 
-    @Test("forgets the pages of an interrupted one: their rows may be gone by now")
+    @Test("discards the pages of an interrupted download")
     func staleStage() async throws {
         let shop = try await Shop()
         let isBroken = LockedFlag()
@@ -251,7 +251,7 @@ struct DeltaTests {
     }
 
     @Test(
-        "takes the last of several items about one entity in a page",
+        "uses the last of several items for one entity in a page",
         arguments: [
             #"{"@removed":{"reason":"deleted"},"ID":5}"#,
             #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)","reason":"deleted"}"#,
@@ -297,7 +297,7 @@ struct DeltaTests {
     }
 
     @Test(
-        "takes keys for two that Unicode holds to be written alike, in whichever order it tells of them",
+        "distinguishes canonically equivalent keys, in any order",
         arguments: [true, false])
     func keysByBytes(isRemovalFirst: Bool) async throws {
         let metadata = """

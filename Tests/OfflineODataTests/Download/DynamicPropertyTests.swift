@@ -47,7 +47,7 @@ struct DynamicPropertyTests {
         ])
     }
 
-    @Test("are put beside those of others, in whichever order", arguments: [["wide", "narrow"], ["narrow", "wide"]])
+    @Test("are added to those of other queries in any order", arguments: [["wide", "narrow"], ["narrow", "wide"]])
     func merged(order: [String]) async throws {
         let folder = Folder()
         let store = try await store(
@@ -58,7 +58,7 @@ struct DynamicPropertyTests {
         #expect(row["Weight"] == 5 && row["Text"] == "a")
     }
 
-    @Test("are removed by an entity that comes as a whole without them, beside other types")
+    @Test("are removed if the complete entity lacks them")
     func gone() async throws {
         let folder = Folder()
         let transport = transport("{\"ID\":1,\"Text\":\"a\",\"Colour\":\"red\",\"Weight\":5}")

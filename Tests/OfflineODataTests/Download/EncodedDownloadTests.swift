@@ -8,7 +8,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("A first download takes rows straight from the bytes")
+@Suite("A first download that reads rows directly from the bytes")
 struct EncodedDownloadTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -75,7 +75,7 @@ struct EncodedDownloadTests {
         return rows
     }
 
-    @Test("and stores the same rows as through entities", arguments: [1, 7, 100, 65_536])
+    @Test("stores the same rows as a read with entities", arguments: [1, 7, 100, 65_536])
     func same(chunk: Int) async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", Self.open)]
@@ -93,7 +93,7 @@ struct EncodedDownloadTests {
         #expect(first.control.etag == "W/\"3\"")
     }
 
-    @Test("and properties of only some rows are not loaded in the others")
+    @Test("does not load properties in rows that lack them")
     func notLoaded() async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", [])]
@@ -104,7 +104,7 @@ struct EncodedDownloadTests {
         #expect(second["Amount"] == nil)
     }
 
-    @Test("a page of many parts is followed to the next by a link relative to the page")
+    @Test("a page of many parts may have a relative next link")
     func links() async throws {
         let folder = Folder()
         let rows = (0..<20_000).map { "{\"ID\":\($0),\"Text\":\"number \($0)\"}" }
@@ -132,7 +132,7 @@ struct EncodedDownloadTests {
     }
 
     @Test(
-        "a page that breaks off is an error, and is read again by the next download",
+        "a truncated page is an error and is read again by the next download",
         arguments: [
             #"{"@odata.context":"$metadata#Things","value":[{"ID":1,"Text":"a"},{"ID":2,"Te"#,
             #"{"@odata.context":"$metadata#Things","value":[{"ID":1,"Text":"a"}"#,
@@ -155,7 +155,7 @@ struct EncodedDownloadTests {
         #expect(try await store.rows("Things").count == 6)
     }
 
-    @Test("an error object within a page is the service's word")
+    @Test("an error object within a page is the error of the service")
     func serviceError() async throws {
         let folder = Folder()
         let text = #"{"@odata.context":"$metadata#Things","value":[{"ID":1}],"error":{"code":"Disk","message":"full"}}"#

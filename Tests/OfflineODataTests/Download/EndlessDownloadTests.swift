@@ -9,7 +9,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("A download from a service that never ends has an end", Patience.limit)
+@Suite("A download from a service without an end", Patience.limit)
 struct EndlessDownloadTests {
     /// The way in which a service of two sets returns one of them without end.
     enum Way: Equatable {
@@ -120,7 +120,7 @@ struct EndlessDownloadTests {
         return refusals.first?.error
     }
 
-    @Test("if it counts one row, and sends page after page", arguments: ["1", "0"])
+    @Test("if it counts one row and sends page after page", arguments: ["1", "0"])
     func pages(count: String) async throws {
         let service = EndlessService(.pages, count: count)
         let error = try await failure(of: service)
@@ -155,7 +155,7 @@ struct EndlessDownloadTests {
         #expect(blanks?.message.contains("without a row") == true)
     }
 
-    @Test("and stored rows stay; once the service ends, it is read again")
+    @Test("keeps the stored rows for the next download")
     func stays() async throws {
         for way in [Way.pages, .emptyPages] {
             let service = EndlessService(way, count: "2")

@@ -49,7 +49,7 @@ struct ExpandFilterTests {
     }
 
     @Test(
-        "goes the way back with casts and tests of types",
+        "follows the relation back through casts and type tests",
         arguments: [
             ("isof(T.Employee)", "isof(Person,T.Employee)"),
             ("isof(Name,Edm.String)", "isof(Person/Name,Edm.String)"),
@@ -62,13 +62,13 @@ struct ExpandFilterTests {
         #expect(!notes.isEmpty && notes.allSatisfy { $0.contains("$filter=\(part)") }, "\(asked)")
     }
 
-    @Test("is not split if a function is asked about the parent")
+    @Test("is not split if a function depends on the parent")
     func functions() async throws {
         let asked = try await asked("T.IsNear(km=5)")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })
     }
 
-    @Test("has its parameters filled within casts and calls, too")
+    @Test("gets its parameters within casts and calls")
     func parameters() async throws {
         let cast = try await asked("cast(@id,Edm.Int32) eq ID", parameters: ["id": "7"])
         #expect(cast.allSatisfy { $0.contains("cast(7,Edm.Int32)") } && !cast.isEmpty, "\(cast)")
@@ -77,7 +77,7 @@ struct ExpandFilterTests {
     }
 
     @Test(
-        "has its parameters filled wherever expressions may stand, and is refused without their values",
+        "gets its parameters in every expression, and is refused without values",
         arguments: [
             ("ID in (@id,8)", "Notes"), ("case(ID eq @id:true,true:false)", "Notes"),
             ("Notes/any(n:n/ID eq @id)", "Notes"), ("Notes/$count($filter=ID eq @id) gt 0", "Notes"),
@@ -92,13 +92,13 @@ struct ExpandFilterTests {
         await #expect(throws: OfflineError.self) { _ = try await self.asked(filter, expand: expand) }
     }
 
-    @Test("keeps an alias that the query itself defines, even if a parameter has the same name")
+    @Test("keeps its own aliases, even if a parameter has the same name")
     func ownValue() async throws {
         let asked = try await asked("ID eq @id and Name eq @name&@id=9", parameters: ["id": "7", "name": "'A'"])
         #expect(asked.allSatisfy { $0.contains("@id=9") && !$0.contains("7") && $0.contains("'A'") }, "\(asked)")
     }
 
-    @Test("is not split if the options of a step ask about the parent by $it")
+    @Test("is not split if nested options refer to the parent by $it")
     func parentInStep() async throws {
         let asked = try await asked("Notes/$count($filter=PersonID lt $it/ID) gt 0")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })

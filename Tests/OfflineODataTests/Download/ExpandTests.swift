@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 16: $expand in a defining query")
 struct ExpandTests {
-    @Test("is split if a foreign key stands behind it, so that both have delta links")
+    @Test("is split at a foreign key, so that both parts have delta links")
     func split() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -32,7 +32,7 @@ struct ExpandTests {
         for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.lacks(set), "\(set)") }
     }
 
-    @Test("within one that is read whole is read with it, compared, and released")
+    @Test("within a whole read is read with it, compared and released")
     func nested() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -61,7 +61,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Notes?$orderby=ID").map { $0["Text"] } == ["first", "second"])
     }
 
-    @Test("is read whole if the service does not filter by the way back, and compared")
+    @Test("is read whole and compared if the service cannot filter by the relation")
     func refused() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -87,7 +87,7 @@ struct ExpandTests {
     }
 
     @Test(
-        "is asked for again if the service failed, or refused the user, when it was probed", arguments: [403, 500])
+        "is probed again if the service failed or refused the user before", arguments: [403, 500])
     func failedProbe(status: Int) async throws {
         let shop = try await Shop()
         let isFailing = LockedFlag()
@@ -110,7 +110,7 @@ struct ExpandTests {
         #expect(explanation.parts.allSatisfy { $0.contains("split") } && !explanation.parts.isEmpty)
     }
 
-    @Test("is not tested again after it was loaded: its rows are still released")
+    @Test("is not probed again after it was loaded, and its rows are still released")
     func failedProbeOfLoaded() async throws {
         let shop = try await Shop()
         let answers = LockedNames()
@@ -136,7 +136,7 @@ struct ExpandTests {
         #expect(try await store.lacks("Order_Lines"))
     }
 
-    @Test("keeps relations without a foreign key as the service has them, with local changes on top")
+    @Test("keeps relations without a foreign key as at the service, with local changes on top")
     func links() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Tags")])
@@ -155,7 +155,7 @@ struct ExpandTests {
         #expect(try await studio.service.rows("Albums(2)/Tags").count == 2)
     }
 
-    @Test("keeps rows that only a locally deleted entity leads to, as long as the deletion may be undone")
+    @Test("keeps rows of a locally deleted entity as long as its deletion may be undone")
     func belowDeleted() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Tags")])
@@ -173,7 +173,7 @@ struct ExpandTests {
         #expect(try await store.rows("Tags").isEmpty, "and not longer")
     }
 
-    @Test("keeps rows that only a locally deleted contained entity leads to")
+    @Test("keeps rows of a locally deleted contained entity")
     func belowDeletedContained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Header)")])
@@ -216,7 +216,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Pages").isEmpty)
     }
 
-    @Test("that leads back to the query's own set brings rows of it that stay")
+    @Test("that leads back to the set of the query adds rows that stay")
     func ownSet() async throws {
         let studio = try await Studio()
         try await studio.link("Albums(2)/Tags", to: "Tags(1)")
@@ -234,7 +234,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums").map { $0["ID"] } == [1], "until nothing leads to them")
     }
 
-    @Test("with a $select requests keys and foreign keys, too, if a service sends only selected properties")
+    @Test("with $select also requests keys and foreign keys")
     func nestedSelect() async throws {
         let studio = try await Studio()
         @Sendable func strip(_ entity: inout ODataEntity, _ options: QueryOptions) {

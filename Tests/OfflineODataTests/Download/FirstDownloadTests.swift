@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A first download")
 struct FirstDownloadTests {
-    @Test("brings every row of every entity set, equal to the service's")
+    @Test("brings every row of every entity set unchanged")
     func everything() async throws {
         let shop = try await Shop()
         let store = try await shop.store()
@@ -28,7 +28,7 @@ struct FirstDownloadTests {
         #expect(try await store.lacks("Customers"))
     }
 
-    @Test("is read in the order of the key, unless its query orders or the service does not (rule 15)")
+    @Test("is read in key order unless the query or the service prevents it (rule 15)")
     func ordered() async throws {
         let shop = try await Shop()
         let orders = LockedList()
@@ -56,7 +56,7 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Products").count == 30)
     }
 
-    @Test("goes on at the last complete page after the connection was lost (rule 14)")
+    @Test("continues at the last complete page after a lost connection (rule 14)")
     func resumed() async throws {
         let shop = try await Shop(pageSize: 50)
         let query = DefiningQuery(entitySet: "Orders")
@@ -75,7 +75,7 @@ struct FirstDownloadTests {
         #expect(try await again.rows("Orders").count == 200)
     }
 
-    @Test("hides its rows until it is complete, while those of other queries are seen")
+    @Test("hides its rows until it is complete, while rows of other queries are visible")
     func hidden() async throws {
         let shop = try await Shop(pageSize: 20)
         let store = try await shop.store([
@@ -92,7 +92,7 @@ struct FirstDownloadTests {
     }
 
     @Test(
-        "loads keys and foreign keys besides selected properties, and tells not loaded from null (rule 12)")
+        "also loads keys and foreign keys, and distinguishes not loaded from null (rule 12)")
     func columns() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("names", "Orders?$select=Freight")])
@@ -102,7 +102,7 @@ struct FirstDownloadTests {
         #expect(throws: EntityError.self) { try order.value(of: "OrderedAt") }
     }
 
-    @Test("refuses a defining query that cannot be kept, and leaves nothing behind")
+    @Test("refuses a defining query that cannot be kept, and stores nothing")
     func refused() async throws {
         let shop = try await Shop()
         let query = try DefiningQuery("nested", "Orders?$expand=Customer($top=1)")
@@ -110,7 +110,7 @@ struct FirstDownloadTests {
         #expect(!FileManager.default.fileExists(atPath: shop.directory.appendingPathComponent("clone").path))
     }
 
-    @Test("does not overwrite a store that is there")
+    @Test("does not overwrite an existing store")
     func existing() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Categories")])
@@ -118,7 +118,7 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Categories").count == 5)
     }
 
-    @Test("that must start again keeps no rows that were removed since it began")
+    @Test("that must start again drops rows that were removed meanwhile")
     func restarted() async throws {
         let shop = try await Shop(pageSize: 50)
         let isExpired = LockedFlag()
@@ -133,7 +133,7 @@ struct FirstDownloadTests {
         let store = try await shop.clone([DefiningQuery(entitySet: "Orders")], through: service)
         #expect(try await store.rows("Orders").count == 199)
     }
-    @Test("that must start again keeps nothing that was changed or deleted here meanwhile either")
+    @Test("that must start again drops rows that were changed or deleted locally meanwhile")
     func restartedBehindChanges() async throws {
         let shop = try await Shop(pageSize: 50)
         let isExpired = LockedFlag()

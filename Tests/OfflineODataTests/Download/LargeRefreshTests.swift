@@ -63,7 +63,7 @@ struct LargeRefreshTests {
         #expect(try await store.download().received == Self.count - 999)
     }
 
-    @Test("that is cut short leaves rows that are whole, and is repeated")
+    @Test("that is interrupted leaves complete rows, and is repeated")
     func cut() async throws {
         let shop = try await shop()
         let store = try await store(shop)
@@ -88,7 +88,7 @@ struct LargeRefreshTests {
         try await expectEqual(store, shop)
     }
 
-    @Test("holds up a local edit for a moment only, as does a first download")
+    @Test("blocks a local edit only for a moment, like a first download")
     func edits() async throws {
         let shop = try await shop()
         let store = try await shop.store(

@@ -4,10 +4,10 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Downloads from services that do not do all that the standard asks")
+@Suite("Downloads from services that deviate from the standard")
 struct LenientDownloadTests {
     @Test(
-        "Optional parts of a request are left out after a refusal, with any status (rule 39)",
+        "Optional request parts are omitted after a refusal with any status (rule 39)",
         arguments: ["$orderby", "odata.maxpagesize", "track-changes"], [400, 403, 404, 406, 500, 501, 503])
     func addedParts(_ part: String, _ status: Int) async throws {
         let service = OddService()
@@ -22,7 +22,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items").count == 1)
     }
 
-    @Test("A part is not requested any more after two refusals, and explained")
+    @Test("An optional part is omitted after two refusals, and explained")
     func learned() async throws {
         let service = OddService()
         let rule: OddService.Rule = { $0.target.contains("$orderby") ? .refusal(500) : nil }
@@ -36,7 +36,7 @@ struct LenientDownloadTests {
         #expect(!service.lines.contains { $0.contains("$orderby") })
     }
 
-    @Test("A request without permission is not repeated without optional parts")
+    @Test("A forbidden request is not repeated without optional parts")
     func unauthorized() async throws {
         let service = OddService()
         let store = try await service.store()
@@ -45,7 +45,7 @@ struct LenientDownloadTests {
         #expect(service.lines.filter { $0.hasPrefix("GET Items") }.count == 1)
     }
 
-    @Test("A row that is missing from a list is asked for by key if the service ignores filters")
+    @Test("A missing row is requested by key if the service ignores filters")
     func ignoredFilter() async throws {
         let rows = [1: #"{"ID":1}"#, 2: #"{"ID":2}"#, 3: #"{"ID":3}"#]
         let service = OddService(rows: rows)
@@ -62,7 +62,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items").count == 2)
     }
 
-    @Test("An empty next link is no link", arguments: ["\"\"", "\" \"", "null"])
+    @Test("An empty next link counts as no link", arguments: ["\"\"", "\" \"", "null"])
     func emptyLink(_ link: String) async throws {
         let service = OddService()
         service.answer { $0.target.hasPrefix("Items?") ? .page([#"{"ID":1}"#], ",\"@odata.nextLink\":\(link)") : nil }
@@ -72,7 +72,7 @@ struct LenientDownloadTests {
     }
 
     @Test(
-        "An answer to a delta link that makes no sense is followed by a full read",
+        "After a meaningless delta response, everything is read",
         arguments: [
             OddService.Answer.page([##"{"@odata.type":"#N.Other","ID":1}"##]), .refusal(500), .refusal(404),
             .json(#"{"value":"#), .json("[]"),
@@ -95,7 +95,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items").count == 1)
     }
 
-    @Test("A set without a key is left out, and the others come")
+    @Test("A set without a key is omitted, and the others are downloaded")
     func keyless() async throws {
         let types = #"<EntityType Name="Loose"><Property Name="A" Type="Edm.String"/></EntityType>"#
         let service = OddService(
@@ -134,7 +134,7 @@ struct LenientDownloadTests {
     }
 
     @Test(
-        "Next and delta links of a service that knows another address of itself are followed below the given root",
+        "Links of a service with another address of its own are followed below the given root",
         arguments: [
             "http://internal.host.invalid/svc/", "https://odd.test/svc/", "http://odd.test:8080/svc/",
             "https://internal.host.invalid:9443/svc/", "/svc/", "",
@@ -156,7 +156,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items").count == 3)
     }
 
-    @Test("A next link that leads elsewhere than below the service root is refused, and the message says where to")
+    @Test("A next link outside the service root is refused, and the message contains it")
     func linkElsewhere() async throws {
         let service = OddService()
         service.answer { request in
@@ -171,7 +171,7 @@ struct LenientDownloadTests {
         #expect(!service.lines.contains { $0.contains("other/Items") })
     }
 
-    @Test("The next link of an expanded collection has no dot segments when it is followed")
+    @Test("Dot segments are removed from the next link of an expanded collection")
     func dots() async throws {
         let kid = """
             <EntityType Name="Kid"><Key><PropertyRef Name="ID"/></Key>\
@@ -195,7 +195,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items(1)/Kids").count == 2)
     }
 
-    @Test("Metadata that have changed are told, and not sent again where they are known to be equal")
+    @Test("Changed metadata are reported, and not requested again if they are known to be equal")
     func metadata() async throws {
         let service = OddService()
         let document = service.metadata

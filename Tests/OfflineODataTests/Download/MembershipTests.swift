@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A row with local changes")
 struct MembershipTests {
-    @Test("leaves with the last query that held it, not with the first (rule 12)")
+    @Test("leaves with the last query that holds it (rule 12)")
     func handedOver() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -39,7 +39,7 @@ struct MembershipTests {
         return store
     }
 
-    @Test("stays visible if the only other query that holds it is incomplete, and joins that one later (rule 12)")
+    @Test("stays visible if the only other query with it is incomplete, and joins that query later (rule 12)")
     func handedOverToLoading() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -54,7 +54,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("goes with its changes if the only other query that holds it never is complete", arguments: [true, false])
+    @Test("is removed with its changes if the only other query with it never completes", arguments: [true, false])
     func handedOverToRemoved(isUndone: Bool) async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -72,7 +72,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("goes to the complete one of its other queries when its owner releases it")
+    @Test("moves to the complete one of its other queries when its owner releases it")
     func handedOverToComplete() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -83,7 +83,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").count == 1)
     }
 
-    @Test("or without goes when two queries that hold it read everything anew at once (rule 15)", Patience.limit)
+    @Test("is removed like an unchanged row when two queries read everything anew (rule 15)", Patience.limit)
     func handedOverWhileRefreshing() async throws {
         let shop = try await Shop()
         // C0001 is in both queries. B0001 delays the second query until it checks C0001 again.
@@ -128,7 +128,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID in ('B0001', 'C0001')").isEmpty)
     }
 
-    @Test("that no query holds any more goes once its changes are uploaded")
+    @Test("without a query is removed once its changes are uploaded")
     func released() async throws {
         let shop = try await Shop()
         let isTold = LockedFlag()
@@ -154,7 +154,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("counts as changed by the service only if the service has changed it")
+    @Test("counts as changed by the service only if the service changed it")
     func countedOnce() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(
@@ -171,7 +171,7 @@ struct MembershipTests {
         #expect(try await store.download().updated == 0)
     }
 
-    @Test("that was created locally and is in no query goes once all its changes are uploaded")
+    @Test("that was created locally without a query is removed once its changes are uploaded")
     func releasedAfterMending() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("many", "Products?$filter=Stock gt 1000000")])
@@ -188,7 +188,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was created locally and is in no query goes, even if queries of other sets are refused or left out",
+        "that was created locally without a query is removed even if other sets are refused or omitted",
         arguments: [true, false])
     func releasedBesideOthers(isRefused: Bool) async throws {
         let shop = try await Shop()
@@ -224,7 +224,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was created locally and that a first download has brought goes if that begins again without it, or never ends",
+        "that was created locally and downloaded is removed if the first download restarts without it",
         arguments: Ending.allCases)
     func releasedByBrokenDownload(ending: Ending) async throws {
         let shop = try await Shop(pageSize: 3)
@@ -279,7 +279,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers").count == 5)
     }
 
-    @Test("that was uploaded since a first download was broken off stays when that goes on behind its page")
+    @Test("that was uploaded during an interrupted first download stays when the download continues")
     func keptBehindResumedDownload() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await shop.store([DefiningQuery(entitySet: "Customers")])
@@ -304,7 +304,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was uploaded, and deleted while a first download had read its page, is there again when that is undone",
+        "that was uploaded and deleted during a first download returns when the deletion is undone",
         arguments: Deletion.allCases)
     func deletedDuringFirstDownload(deletion: Deletion) async throws {
         let shop = try await Shop(pageSize: 10)
@@ -335,7 +335,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers").count == 41)
     }
 
-    @Test("that is a deletion is in all its queries when that is undone, also behind a repair of the store")
+    @Test("with an undone deletion is in all its queries again, also after a repair")
     func deletedAndRepaired() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -352,7 +352,7 @@ struct MembershipTests {
         #expect(try await store.lacks("Customers?$filter=CustomerID eq 'C0001'"))
     }
 
-    @Test("that was deleted here stays so when it leaves its query and comes back, until that is undone")
+    @Test("that was deleted locally stays deleted until that is undone, even if its query brings it again")
     func deletedAndBack() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
@@ -369,7 +369,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers").count == all)
     }
 
-    @Test("is one row when a download brought it before the answer to its create came, with edits on both")
+    @Test("is one row if a download brings it before the response to its creation")
     func twins() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -386,7 +386,7 @@ struct MembershipTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is compared with the server version after the change before, if there are no ETags (rule 8)")
+    @Test("is compared with the server version after the previous change if there are no ETags (rule 8)")
     func normalised() async throws {
         let shop = try await Shop()
         let service = Gateway(

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A query that brings less of a row than another one (rule 12)")
+@Suite("A query with fewer properties of a row than another one (rule 12)")
 struct NarrowQueryTests {
     private static let order = "Orders(1001)"
     private static let othersChange = """
@@ -24,7 +24,7 @@ struct NarrowQueryTests {
             [DefiningQuery("all", wide), DefiningQuery("dates", "Orders?$select=OrderedAt")], through: remote)
     }
 
-    @Test("prevents blind overwriting of changes by others outside of its properties", arguments: [true, false])
+    @Test("prevents blind overwriting of other properties that others changed", arguments: [true, false])
     func narrowerQuery(isTracked: Bool) async throws {
         let shop = try await Shop()
         let client = try shop.client()
@@ -44,7 +44,7 @@ struct NarrowQueryTests {
         #expect(try await shop.text("SELECT Freight FROM Orders WHERE OrderID = 1001") == "12")
     }
 
-    @Test("is overtaken by the wider one, which brings the rest with the ETag")
+    @Test("is completed by the wider query, which brings the rest with the ETag")
     func overtaken() async throws {
         let shop = try await Shop()
         let store = try await clone(shop)
@@ -59,7 +59,7 @@ struct NarrowQueryTests {
         #expect(try await store.rows(Self.order).first?.control.etag == theirs?.control.etag)
     }
 
-    @Test("renews the server version behind a local change without hiding changes by others")
+    @Test("updates the server version behind a local change without hiding changes by others")
     func behindChange() async throws {
         let shop = try await Shop()
         let store = try await clone(shop)
@@ -73,7 +73,7 @@ struct NarrowQueryTests {
     }
 
     @Test(
-        "is all that is left of a row that leaves the wider one: the rest is not loaded any more, whichever comes first",
+        "is all that remains when the row leaves the wider query: other properties are unloaded",
         arguments: [["dates", "all"], ["all", "dates"]])
     func left(order: [String]) async throws {
         let shop = try await Shop()
@@ -90,7 +90,7 @@ struct NarrowQueryTests {
         #expect(try await store.upload().failed.map(\.entityText) == [])
     }
 
-    @Test("is all that is left when the wider one is removed, behind a change of ours too", arguments: [true, false])
+    @Test("is all that remains when the wider query is removed, also behind a local change", arguments: [true, false])
     func removed(isOwner: Bool) async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Orders SET Freight = 10 WHERE OrderID = 1001")

@@ -9,14 +9,14 @@ import Synchronization
 import Testing
 
 /// SAP Gateway and Apache Olingo behave in this way, since V2 has no preference for delta links.
-@Suite("A service of OData 2.0 that gives delta links by itself")
+@Suite("A service of OData 2.0 with its own delta links")
 struct OlderDeltaTests {
     private func names(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("Rooms?$orderby=Id").map { $0["Name"] }
     }
 
     @Test(
-        "sends new, changed and removed rows by them, in any combination of formats",
+        "sends new, changed and removed rows with them, in any formats",
         arguments: [("application/json", "application/atom+xml"), ("application/atom+xml", "application/json")])
     func changes(format: String, deltaFormat: String) async throws {
         let hotel = Hotel()
@@ -45,7 +45,7 @@ struct OlderDeltaTests {
         #expect(Set(queries.filter { $0.path.contains("!deltatoken") }.map(\.accept)) == [deltaFormat])
     }
 
-    @Test("is asked for changes in Atom by default, because some services leave out removals in JSON")
+    @Test("is asked for deltas in Atom by default, because some services omit removals in JSON")
     func withoutTombstonesInJSON() async throws {
         let hotel = Hotel(tellsDeletionsInJSON: false)
         let store = try await hotel.store()
@@ -57,7 +57,7 @@ struct OlderDeltaTests {
         #expect(try await names(store) == ["Room 1", "Room 3"])
     }
 
-    @Test("is compared as a whole when it has forgotten a token, and its new link is followed from then on")
+    @Test("is compared completely after an expired token, and its new link is used from then on")
     func expired() async throws {
         let hotel = Hotel()
         let store = try await hotel.store()
@@ -75,7 +75,7 @@ struct OlderDeltaTests {
     }
 
     @Test(
-        "is followed if its links are not written as its root is: in other letters, or by way of a session",
+        "is followed if its links have another letter case or a session segment",
         arguments: ["http://hotel.test/V2/", "http://hotel.test/v2/(S(abc))/", "/V2/"])
     func foreignLinks(prefix: String) async throws {
         let hotel = Hotel(links: prefix)

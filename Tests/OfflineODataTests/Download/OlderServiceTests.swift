@@ -19,7 +19,7 @@ struct OlderServiceTests {
         return (store, wire)
     }
 
-    @Test("is cloned, changed and synchronised, change sets and refusals included")
+    @Test("is cloned, changed and synchronised, including change sets and refusals")
     func synchronised() async throws {
         let shop = try await Shop()
         let (store, wire) = try await store(shop)
@@ -53,7 +53,7 @@ struct OlderServiceTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("has links of collections made and removed, though it has no $id")
+    @Test("supports links of collections although it has no $id")
     func relations() async throws {
         let studio = try await Studio()
         let root = "http://studio.test/v2/"

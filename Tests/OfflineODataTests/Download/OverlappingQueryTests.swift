@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Queries that bring parts of the same contained and related entities (rules 12 and 17)")
+@Suite("Queries with the same contained and related entities (rules 12 and 17)")
 struct OverlappingQueryTests {
     private func pages(_ store: any ODataProvider) async throws -> [ODataValue?] {
         try await store.rows("Albums(1)/Pages?$orderby=Number").map { $0["Number"] }
@@ -30,7 +30,7 @@ struct OverlappingQueryTests {
         return studio
     }
 
-    @Test("leave each other's contained entities alone, and take their own away")
+    @Test("keep each other's contained entities and remove their own")
     func containedParts() async throws {
         let studio = try await studio()
         let store = try await studio.clone([
@@ -49,7 +49,7 @@ struct OverlappingQueryTests {
         #expect(try await pages(store) == [2])
     }
 
-    @Test("share a contained entity, which goes with the last of them", arguments: ["low", "high"])
+    @Test("share a contained entity, which is removed with the last of them", arguments: ["low", "high"])
     func sharedPage(first: String) async throws {
         let studio = try await studio()
         let store = try await studio.clone([
@@ -81,7 +81,7 @@ struct OverlappingQueryTests {
         #expect(try await store.lacks("Albums(1)/Pages"))
     }
 
-    @Test("leave each other's relations alone, and take their own away")
+    @Test("keep each other's relations and remove their own")
     func relations() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -97,7 +97,7 @@ struct OverlappingQueryTests {
     }
 
     @Test(
-        "release the relations of an entity that leaves one of them, which nobody else speaks of",
+        "release the relations of an entity that leaves one of them if no other query has them",
         arguments: [true, false])
     func leavingRelated(isRemoved: Bool) async throws {
         let studio = try await Studio()
@@ -122,7 +122,7 @@ struct OverlappingQueryTests {
             "what was changed here still goes to the service")
     }
 
-    @Test("keep a relation that one of them may still bring until all have said that it is gone")
+    @Test("keep a relation until all of them report that it is gone")
     func sharedRelation() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -136,7 +136,7 @@ struct OverlappingQueryTests {
         #expect(try await tags(store) == ["blue"])
     }
 
-    @Test("leave relations to the queries that ask for them, if a service expands them unasked")
+    @Test("leave relations to the queries that request them, even if a service expands more")
     func unaskedRelations() async throws {
         let studio = try await Studio()
         let client = try studio.client()
@@ -166,7 +166,7 @@ struct OverlappingQueryTests {
         }
     }
 
-    @Test("remove a relation that one of them requests from both its ends, if its other end is held too")
+    @Test("remove a requested relation at both ends")
     func relationFromBothEnds() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

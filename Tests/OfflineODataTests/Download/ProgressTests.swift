@@ -41,7 +41,7 @@ struct ProgressTests {
         return "\(progress.phase.rawValue) \(progress.query ?? "all") \(progress.done)/\(total)"
     }
 
-    @Test("tells of a query before the service is asked for it, and counts its rows")
+    @Test("names a query before it is requested, and counts its rows")
     func firstDownload() async throws {
         let shop = try await Shop(pageSize: 50)
         let names = LockedNames()
@@ -61,7 +61,7 @@ struct ProgressTests {
     }
 
     @Test(
-        "goes from receiving to applying, which is told before it is done, with counts, query and bytes",
+        "goes from receiving to applying, with counts, query and bytes",
         arguments: [true, false])
     func laterDownload(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()
@@ -88,7 +88,7 @@ struct ProgressTests {
         #expect(bytes.first ?? 0 < bytes.last ?? 0)
     }
 
-    @Test("counts rows that arrive in pages and are applied in steps, each at its end", arguments: [true, false])
+    @Test("counts rows that arrive in pages and are applied in steps", arguments: [true, false])
     func largeDownload(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop(
             pageSize: 500,
@@ -111,7 +111,7 @@ struct ProgressTests {
         #expect(applying.map(\.found) == [0, 500, 1000, 1200])
     }
 
-    @Test("counts an upload from nothing to all, and is finished once, at the end of all that was asked for")
+    @Test("counts an upload from nothing to all, and finishes once")
     func synchronisation() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Products")])

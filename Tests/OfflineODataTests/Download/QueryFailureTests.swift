@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("One query's trouble does not hold up the others")
+@Suite("The failure of one query does not block the others")
 struct QueryFailureTests {
     /// Returns a store of categories and orders. The service intercepts the requests for categories.
     private func store(
@@ -43,7 +43,7 @@ struct QueryFailureTests {
         #expect(try await store.rows("Categories").count == 5)
     }
 
-    @Test("unless no answer can be read: then it is the service")
+    @Test("unless no response can be read")
     func nothingReadable() async throws {
         let shop = try await Shop()
         let store = try await store(
@@ -52,7 +52,7 @@ struct QueryFailureTests {
         await #expect(throws: InvalidResponseError.self) { try await store.download() }
     }
 
-    @Test("after a value outside of the metadata's range, if such values are to be refused")
+    @Test("after a value out of range, if such values are refused")
     func value() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -84,7 +84,7 @@ struct QueryFailureTests {
         #expect(try await store.rows("Categories").count == 5)
     }
 
-    @Test("when a singleton is null, which goes here, too")
+    @Test("when a singleton is null and is removed locally")
     func nullSingleton() async throws {
         let studio = try await Studio()
         try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
@@ -110,7 +110,7 @@ struct QueryFailureTests {
         #expect(try await other.rows("Tags").count == 3)
     }
 
-    @Test("when the service does not take a long filter by keys", arguments: [404, 413, 414, 431], [0, 3])
+    @Test("when the service refuses a long filter by keys", arguments: [404, 413, 414, 431], [0, 3])
     func longFilter(status: Int, most: Int) async throws {
         let shop = try await Shop()
         let asked = LockedNames()

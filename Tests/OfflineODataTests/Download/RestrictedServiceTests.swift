@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A service with restrictions in its metadata, and a client that obeys them")
+@Suite("A service with restrictions, and a client that respects them")
 struct RestrictedServiceTests {
     private static let capabilities = "Org.OData.Capabilities.V1."
 
@@ -26,7 +26,7 @@ struct RestrictedServiceTests {
         """
     }
 
-    @Test("is cloned without counts, filters and orders, and missing rows are confirmed by key before they are removed")
+    @Test("is cloned without counts, filters and orders, and missing rows are confirmed by key")
     func reading() async throws {
         let depot = try await depot([
             "Headers": Self.restriction("CountRestrictions", "Countable")
@@ -62,7 +62,7 @@ struct RestrictedServiceTests {
         #expect(try await store.rows("Headers").map { $0["Title"] } == ["second"])
     }
 
-    @Test("archives forbidden changes, and the rest goes on; a service that takes PUT alone gets that")
+    @Test("archives forbidden changes, uses PUT if required, and continues")
     func changing() async throws {
         let depot = try await depot([
             "Headers": Self.restriction(
@@ -108,7 +108,7 @@ struct RestrictedServiceTests {
     }
 
     @Test(
-        "gets whole entities if a set takes nothing else, and single properties elsewhere", arguments: [false, true])
+        "gets whole entities for sets that require it, and single properties for the others", arguments: [false, true])
     func methodsOfSets(isTogether: Bool) async throws {
         func methods(_ method: String) -> String {
             Self.restriction(
@@ -139,7 +139,7 @@ struct RestrictedServiceTests {
 
 @Suite("A part of a collection")
 struct PartialQueryTests {
-    @Test("brings the related rows of its own rows only; values of the query's own names hold for both")
+    @Test("contains the related rows of its own rows only, with the query's own values")
     func expanded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([

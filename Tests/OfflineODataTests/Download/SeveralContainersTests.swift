@@ -50,7 +50,7 @@ struct SeveralContainersTests {
         #expect(try await named.rows("Photos").count == 1)
     }
 
-    @Test("takes changes at the qualified addresses, also once the store was opened again")
+    @Test("takes changes at the qualified addresses, also after reopening")
     func changes() async throws {
         let service = service()
         let store = try await service.clone()

@@ -20,7 +20,7 @@ struct StatedCapabilityTests {
 
     // MARK: Reads
 
-    @Test("No delta links: each download compares all rows, even if an earlier link is stored")
+    @Test("No delta links: each download compares all rows, even with a stored link")
     func delta() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Products")])
@@ -43,7 +43,7 @@ struct StatedCapabilityTests {
     }
 
     @Test(
-        "No links to pages: they are asked for by the rows before them, until one is empty, however small they are",
+        "No next links: pages are requested behind the last rows until one is empty",
         arguments: [false, true])
     func pages(isCapped: Bool) async throws {
         let shop = try await Shop()
@@ -77,7 +77,7 @@ struct StatedCapabilityTests {
         #expect((report.inserted, report.updated, report.removed) == (0, 1, 0))
     }
 
-    @Test("No links to pages: a first download that was cut short goes on behind the rows that came")
+    @Test("No next links: an interrupted first download continues behind the received rows")
     func resumedPages() async throws {
         let shop = try await Shop()
         var options = stated { $0.supportsNext = false }
@@ -92,7 +92,7 @@ struct StatedCapabilityTests {
         #expect(try await store.rows("Customers").count == 40)
     }
 
-    @Test("No orders or no counts: none are asked for, but the other", arguments: [false, true], [false, true])
+    @Test("No orders or no counts: only the supported one is requested", arguments: [false, true], [false, true])
     func orderAndCount(hasOrders: Bool, hasCounts: Bool) async throws {
         let shop = try await Shop()
         let options = stated {
@@ -109,7 +109,7 @@ struct StatedCapabilityTests {
     }
 
     @Test(
-        "No filters by keys: missing rows are requested one by one before they are removed", arguments: [false, true])
+        "No filters by keys: missing rows are requested one by one", arguments: [false, true])
     func filterByKey(isStated: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.store(
@@ -124,7 +124,7 @@ struct StatedCapabilityTests {
         #expect(asked.count { $0.contains("Order_Lines(") } == (isStated ? 3 : 0))
     }
 
-    @Test("No filters by keys: an entity returned under another key is not the requested one")
+    @Test("No filters by keys: an entity with another key is not the requested one")
     func otherByKey() async throws {
         let shop = try await Shop()
         let client = try shop.client()
@@ -168,7 +168,7 @@ struct StatedCapabilityTests {
     }
 
     @Test(
-        "No batches: none is sent for first pages or change sets, and refused change sets are sent singly",
+        "No batches: first pages and change sets are sent singly",
         arguments: [false, true])
     func batches(isStated: Bool) async throws {
         let shop = try await Shop()
@@ -186,7 +186,7 @@ struct StatedCapabilityTests {
         #expect(try await store.rows("Customers").count == 40)
     }
 
-    @Test("Batches without change sets: first pages go in one, and changes that belong together one after the other")
+    @Test("Batches without change sets: changes that belong together are sent one after the other")
     func changeSets() async throws {
         let shop = try await Shop()
         let batches = LockedNames()

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Limits that the metadata state are kept by downloads")
+@Suite("Limits from the metadata apply to downloads")
 struct StatedLimitTests {
     /// Returns the requested page sizes.
     private static func sizes(_ service: OddService) -> [String] {
@@ -16,7 +16,7 @@ struct StatedLimitTests {
         }
     }
 
-    @Test("pages are asked for with at most as many rows as sap:maxpagesize says", arguments: [(nil, 100), (30, 30)])
+    @Test("pages are requested with at most sap:maxpagesize rows", arguments: [(nil, 100), (30, 30)])
     func pageSize(wanted: Int?, expected: Int) async throws {
         var options = OfflineStore.Options()
         if let wanted { options.sync.downloadPageSize = wanted }
@@ -37,7 +37,7 @@ struct StatedLimitTests {
     }
 
     @Test(
-        "a delta link older than sap:delta-link-validity is not used, but everything is read",
+        "a delta link older than sap:delta-link-validity is replaced by a full read",
         arguments: [(3599, true), (3600, false), (90_000, false)])
     func validity(age: Int, isUsed: Bool) async throws {
         let service = OddService(
@@ -65,7 +65,7 @@ struct StatedLimitTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }
 
-    @Test("keys that a filter may name one at a time are asked for one at a time, with the query's own filter")
+    @Test("keys are filtered one at a time if required, with the query's own filter")
     func singleKeys() async throws {
         let schema = OddService.olderSchema().replacing(
             #"<Property Name="ID" Type="Edm.Int32" Nullable="false"/>"#,

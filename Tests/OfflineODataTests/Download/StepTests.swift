@@ -28,7 +28,7 @@ struct StepTests {
         return options
     }
 
-    @Test("tell of the making of a store, of each operation and of its end")
+    @Test("report the creation of a store, each operation and its end")
     func states() async throws {
         let shop = try await Shop()
         let reports = Reports()
@@ -58,7 +58,7 @@ struct StepTests {
         try again.close()
     }
 
-    @Test("show the progress of a download and an upload, with names and numbers, in one order for each query")
+    @Test("report the progress of downloads and uploads in order, with names and numbers")
     func steps() async throws {
         let shop = try await Shop()
         let (reports, meter) = (Reports(), TransferMeter())
@@ -93,7 +93,7 @@ struct StepTests {
         #expect(OperationStep.Kind.reapplyingChanges.rawValue == 12)
     }
 
-    @Test("are reported when a store with an interrupted upload or download is opened")
+    @Test("are reported when a store with an interrupted operation is opened")
     func interrupted() async throws {
         let shop = try await Shop(pageSize: 20)
         let isCut = LockedFlag()
@@ -126,7 +126,7 @@ struct StepTests {
         try third.close()
     }
 
-    @Test("reach the delegate and streams too")
+    @Test("reach the delegate and streams")
     func listeners() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])

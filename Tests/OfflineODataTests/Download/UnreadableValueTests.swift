@@ -3,7 +3,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A value that cannot be read costs that value (rule 40)")
+@Suite("An unreadable value affects only itself (rule 40)")
 struct UnreadableValueTests {
     private static let properties = """
         <Property Name="D" Type="Edm.Date"/><Property Name="M" Type="Edm.Decimal" Precision="10" Scale="2"/>\
@@ -25,13 +25,14 @@ struct UnreadableValueTests {
     }
 
     @Test(
-        "The set arrives, the property is not loaded, and the status names key and property",
+        "With an unreadable value, the set arrives, and the status names key and property",
         arguments: [
             (#""D":"nonsense""#, "D"), (#""M":12.505"#, "M"), (#""M":"12,5""#, "M"), (#""T":"yesterday""#, "T"),
             (#""F":"many""#, "F"), (#""B":"perhaps""#, "B"), (#""I":99999999999"#, "I"), (#""I":1.5"#, "I"),
             (#""G":"x""#, "G"), (#""E":"B""#, "E"), (#""D":{"year":1}"#, "D"), (#""Name2":1,"L":[1,"x"]"#, "L"),
             (#""A":{"City":"x","Zip":"none"}"#, "A/Zip"), (#""A":"Paris""#, "A"), (#""I":NaN"#, "I"),
-            (#""A":{"City":"x","Zip":-Infinity}"#, "A/Zip"),
+            (#""A":{"City":"x","Zip":-Infinity}"#, "A/Zip"), (#""D":"\ud800""#, "D"), (#""I":05"#, "I"),
+            (#""B":True"#, "B"), (#""I":1,"I":2"#, "I"), ("\"T\":\"a\nb\"", "T"), (#""L":[1,"x\q"]"#, "L"),
         ])
     func unreadable(_ members: String, _ property: String) async throws {
         let service = service(members)
@@ -58,7 +59,7 @@ struct UnreadableValueTests {
         (#""D":"2026-01-02T00:00:00Z""#, "D", .date(ODataDate(daysSinceEpoch: 20455))),
     ]
 
-    @Test("A form that can mean one value only is read as that value", arguments: forms)
+    @Test("A value with only one possible meaning is read", arguments: forms)
     func otherForms(_ member: String, _ property: String, _ value: ODataValue) async throws {
         let service = OddService(
             OddService.schema(Self.properties, types: Self.types), rows: [1: #"{"ID":1,\#(member)}"#])
@@ -67,7 +68,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
-    @Test("The verbose JSON of version 2 is read in the same way")
+    @Test("Verbose JSON of version 2 is read in the same way")
     func older() async throws {
         let properties = #"<Property Name="B" Type="Edm.Boolean"/><Property Name="M" Type="Edm.Decimal"/>"#
         let service = OddService(
@@ -79,7 +80,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.map(\.property) == ["M"])
     }
 
-    @Test("A value that can be read again is loaded, and its name goes from the status")
+    @Test("A value that becomes readable is loaded and removed from the status")
     func readAgain() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -89,7 +90,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
-    @Test("A value that cannot be read any more takes the place of the one that was loaded")
+    @Test("A value that becomes unreadable replaces the loaded one")
     func lost() async throws {
         let service = service(#""D":"2026-01-02""#)
         let store = try await service.clone()
@@ -99,7 +100,7 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.map(\.property) == ["D"])
     }
 
-    @Test("A change leaves the property alone")
+    @Test("A change does not send the unreadable property")
     func change() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -111,7 +112,7 @@ struct UnreadableValueTests {
         #expect(!sent.body.contains("\"D\""))
     }
 
-    @Test("A service that takes whole entities only does not lose the property")
+    @Test("A service that requires whole entities keeps the unreadable property")
     func whole() async throws {
         let service = service(#""D":"nonsense""#)
         let store = try await service.clone()
@@ -122,7 +123,12 @@ struct UnreadableValueTests {
         #expect(!service.requests.contains { $0.method == "PUT" })
     }
 
-    @Test("A row with an unreadable key is listed and not stored", arguments: [#"{"Name":"x"}"#, #"{"ID":"x"}"#])
+    @Test(
+        "A row with an unreadable key, or that is no entity, is listed and not stored",
+        arguments: [
+            #"{"Name":"x"}"#, #"{"ID":"x"}"#, "null", "[]", #"[{"ID":1}]"#, "7", #""x""#, #"{"ID":1,"ID":3}"#,
+            #"{"ID":1 "Name":"x"}"#,
+        ])
     func key(_ row: String) async throws {
         let service = OddService(rows: [1: row, 2: #"{"ID":2,"Name":"b"}"#])
         let store = try await service.clone()
@@ -135,7 +141,21 @@ struct UnreadableValueTests {
         #expect(try await store.observe.status().unreadable.count == 1)
     }
 
-    @Test("In strict mode, such a value refuses its set")
+    @Test("Related entities of another form cost the relation, and are named until they are gone")
+    func related() async throws {
+        let service = OddService(
+            OddService.schema(#"<NavigationProperty Name="P" Type="N.Item"/>"#),
+            rows: [1: #"{"ID":1,"Name":"a","P":5}"#, 2: #"{"ID":2,"Name":"b"}"#])
+        let store = try await service.clone()
+        #expect(try await store.rows("Items").map { $0["Name"] } == ["a", "b"])
+        #expect(try await store.observe.status().unreadable.map(\.property) == ["P"])
+        service.rows[1] = #"{"ID":1,"Name":"c"}"#
+        try await store.download()
+        #expect(try await store.rows("Items(1)").first?["Name"] == "c")
+        #expect(try await store.observe.status().unreadable.isEmpty)
+    }
+
+    @Test("In strict mode, an unreadable value refuses its set")
     func strict() async throws {
         let service = service(#""D":"nonsense""#)
         var options = OfflineStore.Options()
@@ -145,7 +165,7 @@ struct UnreadableValueTests {
         #expect(try await store.rows("Items").isEmpty)
     }
 
-    @Test("Local changes of a row stay when a value of it becomes unreadable")
+    @Test("Local changes of a row stay if one of its values becomes unreadable")
     func behindChanges() async throws {
         let service = service(#""D":"2026-01-02""#)
         let store = try await service.clone()

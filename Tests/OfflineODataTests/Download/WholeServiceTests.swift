@@ -55,7 +55,7 @@ struct WholeServiceTests {
         #expect(try await text(store, query) == text(journeys.service, query))
     }
 
-    @Test("a page made offline below an album survives the push and the pull")
+    @Test("a page that is created offline below an album survives push and pull")
     func page() async throws {
         let studio = try await Studio()
         try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
@@ -77,7 +77,7 @@ struct WholeServiceTests {
     }
 
     @Test(
-        "a service that refuses $expand, or ignores it, is taken without, and the relation is named",
+        "an expand that the service refuses or ignores is omitted and reported",
         arguments: [true, false])
     func withoutExpand(isRefused: Bool) async throws {
         let service = OddService(
@@ -92,7 +92,7 @@ struct WholeServiceTests {
         #expect(survey.missing.map(\.query) == ["Items?$expand=Likes"])
     }
 
-    @Test("a singleton that the service does not answer is left out and named")
+    @Test("a singleton that the service does not return is omitted and reported")
     func singleton() async throws {
         let service = OddService(OddService.schema(sets: #"<Singleton Name="One" Type="N.Item"/>"#))
         service.answer { $0.target.hasPrefix("One") ? .refusal(404) : nil }
@@ -104,7 +104,7 @@ struct WholeServiceTests {
         #expect(try await ServiceSurvey.take(of: service.client()).parts.map(\.query.text) == ["Items", "One"])
     }
 
-    @Test("a set without a key is a copy that nobody changes, and that each download renews")
+    @Test("a set without a key is a read-only copy that each download renews")
     func keyless() async throws {
         let types = #"<EntityType Name="Loose"><Property Name="A" Type="Edm.String"/></EntityType>"#
         let service = OddService(

@@ -8,7 +8,7 @@ import Testing
 
 /// A store that was opened several times has parts of its schema at the end of the file. Readable content is
 /// recovered after any cut or damage.
-@Suite("A used store that is cut or damaged anywhere")
+@Suite("A store that is truncated or damaged anywhere")
 struct CutStoreTests {
     private let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
 
@@ -64,7 +64,7 @@ struct CutStoreTests {
         return try await OfflineStore.salvage(at: directory, protection: protection, origin: origin)
     }
 
-    @Test("Cut at any page, it gives back the remaining pending changes, and can be opened")
+    @Test("A store that is cut at any page gives back the remaining pending changes and opens")
     func cut() async throws {
         let shop = try await Shop()
         let used = try await used(shop)
@@ -93,7 +93,7 @@ struct CutStoreTests {
         #expect(saved > used.count / 2 && opened == saved)
     }
 
-    @Test("Damaged in any page, it gives back the changes that wait, unless they are in that page")
+    @Test("A store with a damaged page gives back the pending changes outside of that page")
     func damaged() async throws {
         let shop = try await Shop()
         let used = try await used(shop)
@@ -116,7 +116,7 @@ struct CutStoreTests {
     }
 
     @Test(
-        "A store with a lost first page gives back its changes and its rows, and is synchronised again",
+        "A store without its first page gives back changes and rows, and is synchronised again",
         arguments: [true, false])
     func firstPage(isNoted: Bool) async throws {
         let shop = try await Shop()

@@ -8,7 +8,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store that is cut short, too new, or written by a stranger")
+@Suite("A store that is truncated, too new or forged")
 struct DamagedStoreTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
@@ -37,7 +37,7 @@ struct DamagedStoreTests {
         return directory.path
     }
 
-    @Test("A database cut anywhere is a typed error or a named damage, and the file stays as it is")
+    @Test("A truncated database gives a typed error or reported damage, and the file stays unchanged")
     func truncatedDatabase() async throws {
         let shop = try await Shop()
         let files = try await files(shop, closed: true)
@@ -57,7 +57,7 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("A log cut anywhere opens with the first of its changes, or names its damage: never with some left out")
+    @Test("A truncated log opens with the first of its changes or reports damage")
     func truncatedLog() async throws {
         let shop = try await Shop()
         let files = try await files(shop, closed: false)
@@ -88,7 +88,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "A store of a newer version is refused by version, and its content stays",
+        "A store of a newer version is refused and stays unchanged",
         arguments: [
             "PRAGMA user_version = 77",
             "UPDATE outpost_setting SET value = CAST('77' AS BLOB) WHERE name = 'engine.version'",
@@ -126,7 +126,7 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("Any bytes in any column of the queue are read, or named as damage; nothing traps")
+    @Test("Any bytes in the queue are read or reported as damage, without a crash")
     func strangeQueue() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("customers", "Customers")])
@@ -172,7 +172,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "Any text in the detail of a change is harmless, or refused with an error of the upload or download",
+        "Any text in the details of a change is harmless or refused",
         arguments: [
             "{\"parentRow\":\"x\"}", "{\"parentRow\":1.5}", "{\"parentRow\":1e300}", "{\"parentRow\":[1]}",
             "{\"parentRow\":-1}", "[]", "{", "null",

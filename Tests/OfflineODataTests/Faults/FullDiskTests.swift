@@ -30,7 +30,7 @@ struct FullDiskTests {
         return (directory, disk)
     }
 
-    @Test("can be read, checked and asked for its pending changes, and nothing beside it is written")
+    @Test("can be read, checked and asked for its pending changes, without writing")
     func closed() async throws {
         let shop = try await Shop()
         let (directory, disk) = try await store(shop)
@@ -61,7 +61,7 @@ struct FullDiskTests {
         try again.close()
     }
 
-    @Test("shows the changes that are in its log alone, as a crash leaves them")
+    @Test("shows changes that are only in its log, as after a crash")
     func crashed() async throws {
         let shop = try await Shop()
         let (directory, _) = try await store(shop)
@@ -85,7 +85,7 @@ struct FullDiskTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: copy + "/store.db-wal")) == log)
     }
 
-    @Test("is locked for others while it is read, so that nobody changes it meanwhile")
+    @Test("is locked while it is read")
     func locked() async throws {
         let shop = try await Shop()
         let (directory, disk) = try await store(shop)

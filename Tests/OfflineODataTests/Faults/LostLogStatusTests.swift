@@ -5,7 +5,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A log that was kept aside")
+@Suite("A saved log")
 struct LostLogStatusTests {
     private let protection = StoreProtection.encrypted(.key(.generate()))
 
@@ -32,7 +32,7 @@ struct LostLogStatusTests {
         try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("store.db-wal-lost-") }
     }
 
-    @Test("is named by the status of its store, and removed with the store")
+    @Test("is named by the status of its store and removed with the store")
     func status() async throws {
         let shop = try await Shop()
         var files = try await crashedFiles(shop)

@@ -6,8 +6,8 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store that was closed and opened again") struct ReopenedStoreTests {
-    @Test("is whole after the power failed", arguments: Remains.allCases)
+@Suite("A reopened store") struct ReopenedStoreTests {
+    @Test("is complete after a power failure", arguments: Remains.allCases)
     func powerFails(remains: Remains) async throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

@@ -10,7 +10,7 @@ import Testing
 @Suite("A store with flipped bytes")
 struct SalvageTests {
     @Test(
-        "is salvaged: readable content is saved, the queue first, and the next download brings the rest",
+        "is repaired: readable content is saved, the queue first, and the next download brings the rest",
         arguments: [1, 5])
     func flipped(pages: Int) async throws {
         let shop = try await Shop()
@@ -48,7 +48,7 @@ struct SalvageTests {
         try await shop.expectEqual(saved)
     }
 
-    @Test("keeps the order in which its changes wait for each other")
+    @Test("keeps the dependencies between its changes")
     func dependencies() async throws {
         let shop = try await Shop()
         let directory = shop.directory.appendingPathComponent("clone").path
@@ -71,7 +71,7 @@ struct SalvageTests {
         try saved.close()
     }
 
-    @Test("gives its changes back also without its settings, once the caller names its service")
+    @Test("gives back its changes without its settings if the caller names the service")
     func settings() async throws {
         let shop = try await Shop()
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
@@ -126,7 +126,7 @@ struct SalvageTests {
         try await shop.expectEqual(saved)
     }
 
-    @Test("executes nothing that was written behind the statement of a table")
+    @Test("ignores statements hidden behind a table definition")
     func forged() async throws {
         let shop = try await Shop()
         let directory = shop.directory.appendingPathComponent("clone").path

@@ -5,7 +5,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Files that nobody may open are salvaged from a copy")
+@Suite("Unreadable files are repaired from a copy")
 struct SalvagedLogTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
@@ -47,7 +47,7 @@ struct SalvagedLogTests {
         return try await store.observe.status().pending.map(\.entityText)
     }
 
-    @Test("A flipped bit in the log loses nothing behind it, is told, and the damaged files stay byte by byte")
+    @Test("loses only the frame of a flipped bit in the log, reports it, and keeps the damaged files")
     func flippedLog() async throws {
         let shop = try await Shop()
         let (whole, transactions) = try await crashedFiles(shop)
@@ -69,7 +69,7 @@ struct SalvagedLogTests {
         }
     }
 
-    @Test("A flipped bit in the header of the log loses nothing at all")
+    @Test("loses nothing with a flipped bit in the log header")
     func flippedLogHeader() async throws {
         let shop = try await Shop()
         var files = try await crashedFiles(shop).files
@@ -80,7 +80,7 @@ struct SalvagedLogTests {
         #expect(report.losses == [:])
     }
 
-    @Test("A flipped bit in the key block that follows from the format keeps nothing from being saved")
+    @Test("A flipped bit in a derivable field of the key block does not prevent a repair")
     func flippedKeyBlock() async throws {
         let shop = try await Shop()
         let whole = try await crashedFiles(shop).files
@@ -97,7 +97,7 @@ struct SalvagedLogTests {
     }
 
     @Test(
-        "A database that was cut, between pages or within one, gives back the changes that wait",
+        "A truncated database gives back the pending changes",
         arguments: [true, false])
     func cut(isEncrypted: Bool) async throws {
         let shop = try await Shop()
@@ -129,7 +129,7 @@ struct SalvagedLogTests {
         }
     }
 
-    @Test("A database that was cut beside its log is not opened, stays as it is, and gives back the changes that wait")
+    @Test("A truncated database beside its log is not opened, stays unchanged, and gives back the pending changes")
     func cutBesideLog() async throws {
         let shop = try await Shop()
         let whole = try await crashedFiles(shop).files
@@ -153,7 +153,7 @@ struct SalvagedLogTests {
         }
     }
 
-    @Test("A store that somebody has open is not replaced, and stays as it is")
+    @Test("An open store is not replaced")
     func open() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop).files
@@ -171,7 +171,7 @@ struct SalvagedLogTests {
     }
 
     @Test(
-        "Without a first page, the rows of the other pages are saved, and the damaged file is kept",
+        "Without a first page, the rows of the other pages are saved and the damaged file is kept",
         arguments: [true, false])
     func firstPage(isEncrypted: Bool) async throws {
         let shop = try await Shop()

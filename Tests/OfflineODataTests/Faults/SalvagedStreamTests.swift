@@ -53,7 +53,7 @@ struct SalvagedStreamTests {
         try bytes.write(to: URL(fileURLWithPath: path))
     }
 
-    @Test("If the end of a table cannot be read, the rows before it are saved, and the loss is reported")
+    @Test("If the end of a table is unreadable, earlier rows are saved and the loss is reported")
     func lastLeaf() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -69,7 +69,7 @@ struct SalvagedStreamTests {
         #expect(found.problems == ["A stream of Pictures that was made here lacks bytes."])
     }
 
-    @Test("One that was downloaded and lacks bytes is loaded again by the next download")
+    @Test("A downloaded stream that lacks bytes is loaded again by the next download")
     func downloaded() async throws {
         let studio = try await Studio()
         let text = Self.text(chunks: 9)
@@ -89,7 +89,7 @@ struct SalvagedStreamTests {
         try saved.close()
     }
 
-    @Test("One that lacks bytes is a problem of the store, and is mended by loading it again")
+    @Test("A stream that lacks bytes is reported by the check and loaded again")
     func verified() async throws {
         let studio = try await Studio()
         let text = Self.text(chunks: 3)

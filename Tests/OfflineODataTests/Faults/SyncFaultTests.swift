@@ -353,7 +353,7 @@ private struct SyncScenario {
     }
 }
 
-@Suite("On a disk and a wire that fail, a store loses no change and doubles none")
+@Suite("On a failing disk and network, a store loses and doubles no change")
 struct SyncFaultTests {
     /// `OUTPOST_FAULTS`: the number of seeded runs with one fault each, or `all` for every fault at every
     /// operation and message. `.ci/run` uses 300.
@@ -458,7 +458,7 @@ struct SyncFaultTests {
         #expect(fired == Self.remains(seed).count, "\(fault) at \(number) of \(operations)")
     }
 
-    @Test("Without a fault, the scenario has every change once")
+    @Test("Without faults, the scenario has every change once")
     func control() async throws {
         let whole = try await SyncScenario.run(nil)
         defer { whole.remove() }
@@ -484,7 +484,7 @@ struct SyncFaultTests {
     private static let parts: UInt64 = 4
 
     @Test(
-        "Seeded faults of disk or wire: the power fails, writes are cut short, messages are lost, doubled, late",
+        "Random faults of disk and network lose and duplicate nothing",
         arguments: 0..<parts)
     func seeded(part: UInt64) async throws {
         let whole = try await SyncScenario.run(nil, .small)
@@ -512,7 +512,7 @@ struct SyncFaultTests {
     }
 
     @Test(
-        "The power fails, a write is cut short, a sync fails or lies, the disk is full: at every operation",
+        "A power failure, short write, failed or false sync or full disk at each operation loses nothing",
         .enabled(if: SyncFaultTests.wanted == "all", "make faults"), arguments: DiskFault.allCases, 0..<parts)
     func everyOperation(disk: DiskFault, part: UInt64) async throws {
         let whole = try await SyncScenario.run(nil)
@@ -523,7 +523,7 @@ struct SyncFaultTests {
     }
 
     @Test(
-        "Every message is lost before or after the service acted, cut, doubled, late or delayed",
+        "Each message that is lost, cut, doubled or delayed changes nothing twice",
         .enabled(if: SyncFaultTests.wanted == "all", "make faults"), arguments: Wire.Fault.allCases)
     func everyMessage(fault: Wire.Fault) async throws {
         let whole = try await SyncScenario.run(nil)

@@ -48,7 +48,7 @@ struct TokenExpiryTests {
         }
     }
 
-    @Test("is renewed, and the download goes on at its page, the upload at its change: over sockets, nothing twice")
+    @Test("is renewed, and download and upload continue without repeating anything")
     func renewed() async throws {
         let shop = try await Shop(pageSize: 7)
         let gate = Gate(uses: 3)

@@ -94,7 +94,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("A flipped bit in any region of any file is found at its place, typed, and nothing is made worse")
+    @Test("A flipped bit in any file is found with its place and type")
     func flippedBits() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop)
@@ -117,7 +117,7 @@ struct VerifyTests {
         #expect(try await found(in: directory) == .success([]))
     }
 
-    @Test("A store with a flipped bit shows a former state of its data, or refuses with an error of its own")
+    @Test("A store with a flipped bit shows an earlier state or refuses with a typed error")
     func flippedBitsInUse() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop)
@@ -157,7 +157,7 @@ struct VerifyTests {
 
     // MARK: Refusals
 
-    @Test("A wrong key, a later format, a file that is none and a missing one are errors of their own")
+    @Test("A wrong key, a newer format, a foreign file and a missing file have different errors")
     func refusals() async throws {
         let shop = try await Shop()
         let directory = try await store(shop)
@@ -206,7 +206,7 @@ struct VerifyTests {
         return try DatabaseQueue(path: EncryptedDatabase.uri(forPath: directory + "/store.db"))
     }
 
-    @Test("Pages that are sealed and make no sense are found by SQLite's check, a damaged queue by the engine's")
+    @Test("Validly encrypted nonsense pages are found by SQLite's check, and a damaged queue by the engine")
     func content() async throws {
         let shop = try await Shop()
         let directory = try await store(shop)
@@ -225,7 +225,7 @@ struct VerifyTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).contains("store.db-wal") == false)
     }
 
-    @Test("A database that was cut to nothing is named, and its log stays: opened, it would go")
+    @Test("A check reports an empty database file beside its log and does not open it")
     func cutToNothing() async throws {
         let shop = try await Shop()
         var files = try await crashedFiles(shop)
@@ -251,7 +251,7 @@ struct VerifyTests {
     }
 
     @Test(
-        "A store of an earlier version is read as it is, its queue too, and stays at that version",
+        "A store of an earlier version is checked without an upgrade",
         arguments: UpgradeTests.kept)
     func earlierVersions(fixture: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
@@ -276,7 +276,7 @@ struct VerifyTests {
         #expect(try await problems().count == 1)
     }
 
-    @Test("A store with sets of the app's own is whole also for a caller that does not name them, and keeps them")
+    @Test("A store with the app's own sets is complete for a caller that does not name them")
     func ownSets() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -21,7 +21,7 @@ struct ForeignDifferentialTests {
     private static let count = environment["OUTPOST_FOREIGN_DIFFERENTIAL"].flatMap(Int.init) ?? 60
     private static let seed = environment["OUTPOST_DIFFERENTIAL_SEED"].flatMap(UInt64.init) ?? 43
 
-    @Test("Random queries get the same answers from both", arguments: ForeignDatabases.made)
+    @Test("Random queries get the same results from store and service", arguments: ForeignDatabases.made)
     func made(_ sample: ForeignDatabases.Sample) async throws {
         try await compare(sample) { path in
             let queue = try DatabaseQueue(path: path)
@@ -31,7 +31,7 @@ struct ForeignDifferentialTests {
     }
 
     @Test(
-        "Random queries over the database of PROJ get the same answers from both",
+        "Random queries over the PROJ database get the same results from store and service",
         .enabled(if: ForeignDatabases.proj != nil, "scripts/setup.sh pypi installs the database"))
     func proj() async throws {
         let source = try #require(ForeignDatabases.proj)

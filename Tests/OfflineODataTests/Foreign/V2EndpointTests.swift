@@ -66,7 +66,7 @@ struct V2EndpointTests {
         return json.merging(["Repeatability-Request-ID": id, "Repeatability-First-Sent": sent]) { $1 }
     }
 
-    @Test("A repeated creation is recognised, alone and within a change set")
+    @Test("A repeated creation is recognised, alone and in a change set")
     func repeatable() async throws {
         let site = try await Site()
         for _ in 0..<2 {
@@ -128,7 +128,7 @@ struct V2EndpointTests {
         try await site.close()
     }
 
-    @Test("Views take $format, custom options and query options")
+    @Test("Views accept $format, custom options and query options")
     func views() async throws {
         let site = try await Site()
         for options in ["$format=json", "$format=json&sap-client=100", "$format=json&$top=1&$orderby=name"] {

@@ -30,7 +30,7 @@ struct ClientOnlyTests {
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options)
     }
 
-    @Test("are read and changed like any other, and never sent")
+    @Test("are read and changed like other sets, and never sent")
     func local() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try Self.options())
@@ -49,7 +49,7 @@ struct ClientOnlyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("change with the app: compatible differences keep the rows, others are refused or purge them")
+    @Test("follow the app: compatible changes keep rows, and others are refused or delete them")
     func migrated() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try Self.options("<Property Name=\"Text\" Type=\"Edm.String\"/>"))
@@ -70,7 +70,7 @@ struct ClientOnlyTests {
     }
 
     @Test(
-        "keep their values if a decimal gets more places or digits, whether it is of the key or not",
+        "keep their values if a decimal gets more digits, also in keys",
         arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func widened(isKey: Bool, size: String) async throws {
         func options(_ size: String) throws -> OfflineStore.Options {
@@ -96,7 +96,7 @@ struct ClientOnlyTests {
         #expect(try await second.rows("Filters").count == 3)
     }
 
-    @Test("of a type that derives from the service's do not affect the sets of the service")
+    @Test("of a type derived from a service type do not affect the sets of the service")
     func derivedFromService() async throws {
         func document(_ end: String) -> String {
             """
@@ -158,7 +158,7 @@ struct ClientOnlyTests {
         }
     }
 
-    @Test("are there when a program opens the store that does not know its app")
+    @Test("exist when a program opens the store without knowing the app")
     func adopted() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try Self.options())
@@ -240,7 +240,7 @@ struct ClientOnlyTests {
         #expect(try await refresh.store.rows("ProductDrafts").map { $0["Stock"] } == [4711])
     }
 
-    @Test("keep their streams to themselves")
+    @Test("have their own streams")
     func streams() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -138,7 +138,7 @@ struct ServiceDraftTests {
     }
 
     @Test(
-        "are not activated while a change of one of their parts waits",
+        "are not activated while a change of one of their parts is pending",
         arguments: ["a new line", "a changed line", "a deleted line", "a line's step", "a remark", "an active line"])
     func parts(change: String) async throws {
         let service = try await service()

@@ -9,7 +9,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("Rule 9: a stream that a download did not come to load")
+@Suite("Rule 9: a stream that a download did not reach")
 struct DueStreamTests {
     private static let content = "Pictures(1)/$value"
     private static let thumb = "Pictures(1)/Thumb"
@@ -44,7 +44,7 @@ struct DueStreamTests {
             through: service)
     }
 
-    @Test("is loaded by the next one, as often as it takes", arguments: [0, 500, 403])
+    @Test("is loaded by later downloads, however many are needed", arguments: [0, 500, 403])
     func replacedAndCut(status: Int) async throws {
         let studio = try await Studio()
         let faults = Faults()
@@ -72,7 +72,7 @@ struct DueStreamTests {
         #expect(faults.asked.names.count == asked, "nothing is due any more")
     }
 
-    @Test("is loaded by the next one where that one ended before it came to streams")
+    @Test("is loaded by the next download if that one ended before the streams")
     func cutBefore() async throws {
         let studio = try await Studio()
         let faults = Faults()
@@ -88,7 +88,7 @@ struct DueStreamTests {
         #expect(try await store.stream(Self.content) == "two")
     }
 
-    @Test("of a property is loaded by the next one, though that of the entity is there")
+    @Test("of a property is loaded by the next download even if the entity's stream exists")
     func cutBetween() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream(Self.thumb, "small")
@@ -105,7 +105,7 @@ struct DueStreamTests {
         #expect(try await store.stream(Self.thumb) == "small")
     }
 
-    @Test("that the service does not have is not requested again while nothing changes")
+    @Test("that the service lacks is not requested again while nothing changes")
     func none() async throws {
         let studio = try await Studio()
         let faults = Faults()
@@ -155,7 +155,7 @@ struct DueStreamTests {
         }
     }
 
-    @Test("is loaded by the next one if two at once have ended each other", Patience.limit)
+    @Test("is loaded by the next download if two concurrent ones ended each other", Patience.limit)
     func atOnce() async throws {
         let studio = try await Studio()
         let (first, second) = (LockedFlag(), LockedFlag())
@@ -216,7 +216,7 @@ struct DueStreamTests {
     }
 
     @Test(
-        "that was cut behind its last byte, or the rest of which is another one's, is loaded again",
+        "that was cut at its end, or has foreign remaining bytes, is loaded again",
         arguments: Rest.allCases
     )
     func cutAtTheEnd(rest: Rest) async throws {

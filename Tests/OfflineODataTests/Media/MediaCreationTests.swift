@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 9: a media entity made offline below another entity")
+@Suite("Rule 9: a media entity created offline below another entity")
 struct MediaCreationTests {
     private func expectSent(
         _ store: OfflineStore, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation
@@ -15,7 +15,7 @@ struct MediaCreationTests {
         #expect(report.accepted.map(\.kind) == kinds, sourceLocation: sourceLocation)
     }
 
-    @Test("that contains it, is read and changed there at once, and sent by its path")
+    @Test("is read and changed at once, and sent below its parent")
     func contained() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("a", "Albums?$expand=Scans")])
@@ -35,7 +35,7 @@ struct MediaCreationTests {
         #expect(try await store.rows("Albums(1)/Scans").count == 1)
     }
 
-    @Test("that is new itself, waits for that, and goes with it when that is undone", arguments: [true, false])
+    @Test("of a new entity waits for it, and is undone with it", arguments: [true, false])
     func newContainer(isTakenBack: Bool) async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -66,7 +66,7 @@ struct MediaCreationTests {
         }
     }
 
-    @Test("that it is linked to, is related to that behind its stream")
+    @Test("with a link is related after its stream was sent")
     func linked() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -80,7 +80,7 @@ struct MediaCreationTests {
         #expect(try await studio.service.stream("Pictures(2)/$value") == "sea")
     }
 
-    @Test("that it refers to, has its foreign key sent behind its stream")
+    @Test("with a reference gets its foreign key after its stream was sent")
     func referring() async throws {
         let album = #"<NavigationProperty Name="Album" Type="Studio.Album" Partner="Notes">"#
         let thumb = #"<Property Name="Thumb" Type="Edm.Stream"/>"#
@@ -110,7 +110,7 @@ struct MediaCreationTests {
         #expect(try await studio.service.rows("Notes(1)/Pictures").map { $0["ID"] } == [2])
     }
 
-    @Test("that is not there, leaves nothing behind", arguments: ["Albums(7)/Scans", "Albums(7)/Pictures"])
+    @Test("of a missing entity stores nothing", arguments: ["Albums(7)/Scans", "Albums(7)/Pictures"])
     func missing(path: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

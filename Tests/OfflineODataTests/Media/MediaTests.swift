@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rule 9: media")
 struct MediaTests {
-    @Test("are created offline as streams: POST of the stream, then PATCH of the properties, each a request of its own")
+    @Test("are created offline as streams: POST of the stream, then PATCH of the properties")
     func created() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -31,7 +31,7 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(-1)/$value") == text, "by its first key too")
     }
 
-    @Test("are loaded by the first key of an entity that was created locally, too")
+    @Test("are loaded by the temporary key of a local creation")
     func loadedByFirstKey() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -45,7 +45,7 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(\(number))/$value") == "theirs")
     }
 
-    @Test("are replaced offline, the last stream counts, and a lost answer does no harm")
+    @Test("are replaced offline: the last stream is sent, and a lost response does no harm")
     func replaced() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -61,7 +61,7 @@ struct MediaTests {
         #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Sea")
     }
 
-    @Test("are taken in while a download runs, and are there to be sent")
+    @Test("are stored while a download runs")
     func takenInBesideDownload() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -89,7 +89,7 @@ struct MediaTests {
         #expect(try await studio.service.stream("Pictures(\(number))/$value").utf8.count == (300 << 10) + 1)
     }
 
-    @Test("are loaded for expanded and contained entities, and are changed there")
+    @Test("are loaded and changed for expanded and contained entities")
     func expanded() async throws {
         let studio = try await Studio()
         try await studio.link("Albums(1)/Pictures", to: "Pictures(1)")
@@ -114,7 +114,7 @@ struct MediaTests {
         await #expect(throws: ODataError.self) { try await store.stream("Albums(2)/Scans\(scan)/$value") }
     }
 
-    @Test("of a property are deleted offline, and are null from then on; that of a media entity goes with it")
+    @Test("of a property are deleted offline and become null; that of a media entity is deleted with it")
     func removed() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
@@ -135,7 +135,7 @@ struct MediaTests {
         #expect(try await studio.service.rows("Pictures").isEmpty)
     }
 
-    @Test("stay until the service has taken the deletion of their entity")
+    @Test("stay until the service accepted the deletion of their entity")
     func deletion() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("pictures", "Pictures", retrievesStreams: true)])
@@ -193,7 +193,7 @@ struct MediaTests {
         }
     }
 
-    @Test("go on where their download was cut (Range, If-Range)")
+    @Test("continue after an interrupted download (Range, If-Range)")
     func resumed() async throws {
         let studio = try await Studio()
         let text = String(repeating: "0123456789abcdef", count: 1 << 16)
@@ -214,7 +214,7 @@ struct MediaTests {
     }
 
     @Test(
-        "are loaded again where they were replaced since their download was cut: no half is put to another one's (If-Range)"
+        "are loaded again if they were replaced during an interrupted download (If-Range)"
     )
     func replacedSinceCut() async throws {
         let studio = try await Studio()
@@ -233,7 +233,7 @@ struct MediaTests {
         #expect(ranges.names == ["all", "bytes=524288-"])
     }
 
-    @Test("come with a query that retrieves streams, again when they changed, or when they are asked for")
+    @Test("are downloaded with a query that retrieves streams, when they changed or on request")
     func loaded() async throws {
         let studio = try await Studio()
         let plain = try await studio.clone()
@@ -251,7 +251,7 @@ struct MediaTests {
         #expect(try await store.queries.all().map(\.retrievesStreams) == [true])
     }
 
-    @Test("come again where their own ETag alone tells that they were replaced (OData JSON Format 4.01, 4.6.14)")
+    @Test("are downloaded again if only their own ETag changed (OData JSON Format 4.01, 4.6.14)")
     func replacedBesideEntity() async throws {
         let studio = try await Studio()
         let service = Gateway(
@@ -335,7 +335,7 @@ struct CallTests {
         ).status
     }
 
-    @Test("an action waits in the queue, behind the changes of its bound entity")
+    @Test("an action waits behind the pending changes of its bound entity")
     func queued() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -348,7 +348,7 @@ struct CallTests {
         #expect(try await store.rows("Albums?$filter=Name eq 'Newer'").count == 1)
     }
 
-    @Test("a refused action is in the archive, and is withdrawn there")
+    @Test("a refused action is archived and can be withdrawn")
     func refused() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -359,7 +359,7 @@ struct CallTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("an action with a lost response is in doubt and not called again")
+    @Test("an action with a lost response has an unknown outcome and is not called again")
     func doubt() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -371,7 +371,7 @@ struct CallTests {
         #expect(studio.calls.names == ["Spring"])
     }
 
-    @Test("an action is called at once on request, a function always")
+    @Test("an action is called at once on request, and a function always")
     func online() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -399,7 +399,7 @@ struct DeepChangeTests {
         return album
     }
 
-    @Test("a deep insert of one to many is seen at once and is one change set")
+    @Test("a deep insert is visible at once and is one change set")
     func insert() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -438,7 +438,7 @@ struct DeepChangeTests {
 
 @Suite("Relations")
 struct RelationTests {
-    @Test("by a foreign key are seen at once, whichever way they were made")
+    @Test("by a foreign key are visible at once, however they were made")
     func foreignKeys() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -489,7 +489,7 @@ struct RelationTests {
         #expect(try await studio.service.rows("Albums(2)/Tags").map { $0["Name"] } == ["new"])
     }
 
-    @Test("are undone, and one that is removed before it was sent is not sent")
+    @Test("are undone, and an unsent relation that is removed is not sent")
     func undone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A stream that was replaced or deleted here")
+@Suite("A locally replaced or deleted stream")
 struct ReplacedStreamTests {
     static let content = "Pictures(1)/$value"
 
@@ -79,7 +79,7 @@ struct ReplacedStreamTests {
         #expect(try await store.keptStreams() == [1, 1])
     }
 
-    @Test("is the stream of the last download if others have replaced it meanwhile")
+    @Test("becomes the stream of the last download if others replaced it meanwhile")
     func renewedBehind() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -102,7 +102,7 @@ struct ReplacedStreamTests {
     }
 
     @Test(
-        "is loaded again after a withdrawn conflict: the downloaded stream is outdated",
+        "is loaded again after a withdrawn conflict",
         arguments: GivingUp.allCases)
     func conflictGivenUp(way: GivingUp) async throws {
         let studio = try await Studio()
@@ -131,7 +131,7 @@ struct ReplacedStreamTests {
         #expect(try await store.stream(Self.content) == "theirs")
     }
 
-    @Test("takes no room beside the new one once the service has taken that")
+    @Test("frees the old stream once the service accepted the new one")
     func room() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
@@ -146,7 +146,7 @@ struct ReplacedStreamTests {
 
     // MARK: Correcting refused changes
 
-    @Test("mends a refused replacement", arguments: [content, "Pictures(1)/Thumb"])
+    @Test("repairs a refused replacement", arguments: [content, "Pictures(1)/Thumb"])
     func mended(stream: String) async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -164,7 +164,7 @@ struct ReplacedStreamTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("mends the creation of a media entity that the service refused for its stream")
+    @Test("repairs a media entity creation that was refused for its stream")
     func mendedCreation() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -179,7 +179,7 @@ struct ReplacedStreamTests {
         #expect(try await store.stream("Pictures(-1)/$value") == "good")
     }
 
-    @Test("mends a conflict: a user who replaces it again has seen the change by others")
+    @Test("resolves a conflict: a user who replaces it again has seen the change by others")
     func mendedConflict() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -192,7 +192,7 @@ struct ReplacedStreamTests {
     }
 
     @Test(
-        "sent again after a conflict overwrites no later one that nobody here has seen",
+        "that is sent again after a conflict overwrites no later version",
         arguments: ["retry", "replace"])
     func conflictAgain(way: String) async throws {
         let studio = try await Studio()
@@ -210,7 +210,7 @@ struct ReplacedStreamTests {
         #expect(try await studio.service.stream(Self.content) == "theirs again")
     }
 
-    @Test("mends nothing if it is unmodifiable: it waits behind the refused request")
+    @Test("repairs nothing if it is unmodifiable: it waits behind the refused request")
     func unmodifiable() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -226,7 +226,7 @@ struct ReplacedStreamTests {
 
     // MARK: Contained streams
 
-    @Test("in a contained entity is sent by its path, also after several replacements")
+    @Test("of a contained entity is sent by its path, also after several replacements")
     func contained() async throws {
         let studio = try await Studio()
         try await studio.picture("Albums(1)/Scans", Array("first".utf8))

@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rules 5 and 8: a stream that was replaced here")
+@Suite("Rules 5 and 8: a locally replaced stream")
 struct StreamConflictTests {
     private func clone(
         _ studio: Studio, through service: (any ODataProvider)? = nil
@@ -15,7 +15,7 @@ struct StreamConflictTests {
         try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
     }
 
-    @Test("hides no change of others from the change of properties behind it", arguments: [true, false])
+    @Test("does not hide changes by others from the property change behind it", arguments: [true, false])
     func propertiesOfOthers(hasETags: Bool) async throws {
         let studio = try await Studio()
         let store = try await clone(studio, through: PlainService(base: studio.client(), hasETags: hasETags))
@@ -29,7 +29,7 @@ struct StreamConflictTests {
         #expect(try await studio.service.rows("Pictures(1)").first?["Title"] == "Theirs")
     }
 
-    @Test("hides no change of others either that a download has brought before")
+    @Test("does not hide changes by others that were downloaded before")
     func downloadedBetween() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -40,7 +40,7 @@ struct StreamConflictTests {
         #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
     }
 
-    @Test("is no conflict with the change of properties behind it, before it, or both")
+    @Test("does not conflict with a property change before or behind it")
     func own() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -56,7 +56,7 @@ struct StreamConflictTests {
         #expect(try await studio.service.stream("Pictures(1)/$value") == "three")
     }
 
-    @Test("does not overwrite one that others replaced meanwhile, unless told so")
+    @Test("does not overwrite a newer stream of others by default")
     func streamOfOthers() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -70,7 +70,7 @@ struct StreamConflictTests {
         #expect(try await studio.service.stream("Pictures(1)/$value") == "mine")
     }
 
-    @Test("does as the policy says where others replaced it meanwhile", arguments: ["mine", "theirs"])
+    @Test("follows the policy if others replaced it meanwhile", arguments: ["mine", "theirs"])
     func policy(winner: String) async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -85,7 +85,7 @@ struct StreamConflictTests {
         #expect(try await store.stream("Pictures(1)/$value") == winner)
     }
 
-    @Test("is known again by its bytes if the answer was lost and the service remembers no requests")
+    @Test("is recognised by its bytes if the response was lost and the service remembers no requests")
     func answerLost() async throws {
         let studio = try await Studio()
         let store = try await clone(studio, through: PlainService(base: studio.client()))
@@ -98,7 +98,7 @@ struct StreamConflictTests {
         #expect(try await studio.service.stream("Pictures(1)/$value") == text)
     }
 
-    @Test("leaves the bytes of the creation before it when it alone is cancelled")
+    @Test("keeps the bytes of its creation when only the replacement is cancelled")
     func cancelled() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -114,7 +114,7 @@ struct StreamConflictTests {
         #expect(try await studio.service.stream("Pictures(2)/$value") == "new")
     }
 
-    @Test("goes to the archive when its bytes are gone, and the rest of the queue goes on")
+    @Test("is archived if its bytes are gone, and the rest of the queue continues")
     func bytesGone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

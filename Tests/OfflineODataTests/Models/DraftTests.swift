@@ -5,7 +5,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("Drafts of entities that others change meanwhile")
+@Suite("Drafts of entities that others change")
 struct DraftTests {
     /// Returns a store with a draft of the first product.
     private func drafted(
@@ -30,7 +30,7 @@ struct DraftTests {
     private static let theirName = "UPDATE Products SET Name = 'Theirs' WHERE ProductID = 1"
     private static let theirStock = "UPDATE Products SET Stock = 77 WHERE ProductID = 1"
 
-    @Test("give the active entity only their changed properties: downloaded changes stay")
+    @Test("change only the edited properties of the active entity, so that downloaded changes stay")
     func changedAlone() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -60,7 +60,7 @@ struct DraftTests {
     }
 
     @Test(
-        "find the conflict with a change of the same property by others, with ETags and without",
+        "conflict with a change of the same property by others, with ETags and without",
         arguments: [true, false])
     func contested(hasETags: Bool) async throws {
         let shop = try await Shop()
@@ -79,7 +79,7 @@ struct DraftTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 4)
     }
 
-    @Test("leave that conflict to the policy of the upload", arguments: [true, false])
+    @Test("leave their conflict to the policy of the upload", arguments: [true, false])
     func policies(clientWins: Bool) async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -95,7 +95,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leave other changes of the active entity that wait as they are", arguments: [true, false])
+    @Test("do not affect other pending changes of the active entity", arguments: [true, false])
     func ownChanges(isBefore: Bool) async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -111,7 +111,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("join the pending change of the same version, if others changed the same property since")
+    @Test("join the pending change of the same version, even if others changed the same property")
     func joined() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -137,7 +137,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("wait if others changed the same and a change of another version waits: nothing is lost")
+    @Test("wait if others changed the same property and a change of another version is pending")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -156,7 +156,7 @@ struct DraftTests {
         #expect(try await there(shop) == "Mine, 77")
     }
 
-    @Test("that were not made from an entity give all their values")
+    @Test("without an active entity create one with all values")
     func withoutOrigin() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -175,7 +175,7 @@ struct DraftTests {
         }
     }
 
-    @Test("know their entity by the key that the service gave it meanwhile")
+    @Test("find their entity by its later service key")
     func givenKey() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -189,7 +189,7 @@ struct DraftTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
     }
 
-    @Test("keep their base version when the store is repaired, and lose it when they are removed")
+    @Test("keep their base version during a repair, and lose it when they are removed")
     func kept() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)

@@ -32,7 +32,7 @@ extension NamedFailureTests {
     }
 
     @Test(
-        "Clock skew: a clock that jumps between a request and its repeat makes no second entity", arguments: [-30, 30])
+        "Clock skew: a clock that jumps before a repeat creates no second entity", arguments: [-30, 30])
     func clockJump(days: Int) async throws {
         let shop = try await Shop()
         let hasJumped = LockedFlag()
@@ -54,7 +54,7 @@ extension NamedFailureTests {
     }
 
     @Test(
-        "Clock skew: a change set behind all that the service remembers is sent once more without its time, and acts once"
+        "Clock skew: a change set older than the service remembers is sent once more without its time"
     )
     func slowChangeSet() async throws {
         let shop = try await Shop()
@@ -74,7 +74,7 @@ extension NamedFailureTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Clock skew: behind all that the service remembers, a lost answer is a doubt, and nothing acts twice")
+    @Test("Clock skew: a lost response that the service no longer remembers is an unknown outcome")
     func slowClock() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

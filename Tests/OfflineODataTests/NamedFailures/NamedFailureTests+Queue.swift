@@ -37,7 +37,7 @@ extension NamedFailureTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("One bad request blocking the queue: it is refused once and archived, the rest goes through")
+    @Test("One bad request blocking the queue: it is refused once and archived, and the rest is sent")
     func badRequest() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -58,7 +58,7 @@ extension NamedFailureTests {
     }
 
     @Test(
-        "Stuck upload after a partition: the next synchronisation sends all that waits, once",
+        "Stuck upload after a partition: the next synchronisation sends all pending changes once",
         arguments: [Wire.Fault.lostOnTheWay, .answerLost])
     func partition(first: Wire.Fault) async throws {
         let shop = try await Shop()

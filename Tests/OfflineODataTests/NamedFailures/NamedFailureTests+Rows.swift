@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 extension NamedFailureTests {
-    @Test("Mass delete of 60,000 rows: applied at once, in bounded time, and readers go on", Patience.limit)
+    @Test("Mass delete of 60,000 rows: applied at once, in bounded time, with continued reading", Patience.limit)
     func massDelete() async throws {
         let count = 60_000
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
@@ -50,7 +50,7 @@ extension NamedFailureTests {
     }
 
     @Test(
-        "Ghost rows after leaving a filter: a row that left a query in any way is gone",
+        "Ghost rows after leaving a filter: a row that left a query is removed",
         arguments: [true, false])
     func ghostRows(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()

@@ -48,7 +48,7 @@ struct NamedFailureTests {
     }
 
     @Test(
-        "Many rows with one timestamp over a page border: each comes once, and the reading ends",
+        "Many rows with one timestamp over a page border: each row comes once, and the reading ends",
         arguments: [true, false])
     func oneTimestamp(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop(pageSize: 10)

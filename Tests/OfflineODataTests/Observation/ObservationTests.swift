@@ -8,7 +8,7 @@ import Testing
 struct ObservationTests {
     private let norway = "Customers?$filter=Country eq 'Norway'&$orderby=CustomerID"
 
-    @Test("gives the present result first, then one for each change of it")
+    @Test("gives the current result first, then one for each change")
     func results() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -23,7 +23,7 @@ struct ObservationTests {
         #expect(try await results.next()?.count == first.count - 1)
     }
 
-    @Test("gives no element for a change that is not in its result")
+    @Test("gives no element for a change outside of its result")
     func nothingSpurious() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -46,7 +46,7 @@ struct ObservationTests {
     }
 
     @Test(
-        "is read again only after changes that can concern it",
+        "is read again only after changes that may affect it",
         arguments: ["Customers?$filter=Country eq 'Norway'", "Customers('C0001')", "Customers?$expand=Orders"])
     func concerned(text: String) async throws {
         let shop = try await Shop()
@@ -101,7 +101,7 @@ struct ObservationTests {
         #expect(try await results.next()?.count == 3)
     }
 
-    @Test("misses nothing that happens between two elements, and gives it as one")
+    @Test("combines all changes between two elements")
     func coalesced() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -120,7 +120,7 @@ struct ObservationTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test("never joins pages that were not together")
+    @Test("never combines pages of different states")
     func pages() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -154,7 +154,7 @@ struct ObservationTests {
         try await writing.value
     }
 
-    @Test("sees the changed state of a change, also without a changed value")
+    @Test("sees a changed entity state without a changed value")
     func states() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -194,7 +194,7 @@ struct ObservationTests {
         #expect(try await category(changes.next()?.updated.first).offlineState == .uploaded)
     }
 
-    @Test("sees rows without a key come and go by their values")
+    @Test("compares rows without a key by their values")
     func groups() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -86,7 +86,7 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "Of several processes that create a store in one place at the same time one does, and nobody removes it",
+        "Of several processes that create one store, one succeeds and nobody removes it",
         Patience.limit,
         arguments: [false, true])
     func creating(hasPassphrase: Bool) async throws {
@@ -120,7 +120,7 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "A process that opens a store again, or is refused to create one there, uses the same store as the others",
+        "A process that reopens a store, or may not create it, uses the same store as the others",
         Patience.limit, arguments: [false, true])
     func openedTwice(isEncrypted: Bool) async throws {
         let shop = try await Shop()
@@ -148,7 +148,7 @@ struct StoreProcessTests {
         #expect(try await fresh.observe.status().pending.count == 3)
     }
 
-    @Test("A store that another process has open is not salvaged", Patience.limit)
+    @Test("A store that another process has open is not repaired from its pages", Patience.limit)
     func salvaging() async throws {
         let shop = try await Shop()
         let shared = try await SharedStore(shop, isEncrypted: true)
@@ -186,7 +186,7 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
+        "A process that is killed during edits leaves every confirmed edit", Patience.limit,
         arguments: [false, true])
     func killed(isEncrypted: Bool) async throws {
         let shop = try await Shop()
@@ -208,7 +208,8 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "The second to synchronise is told which process does, and may when that one was killed", Patience.limit,
+        "A second synchronising process is told the first one, and may continue when that one was killed",
+        Patience.limit,
         arguments: [false, true])
     func synchronising(isEncrypted: Bool) async throws {
         let shop = try await Shop()

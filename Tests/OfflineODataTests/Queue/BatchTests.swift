@@ -39,7 +39,7 @@ struct BatchTests {
 
     // MARK: The engine's own sets and functions
 
-    @Test("answer for the engine's own sets, and know the state functions and properties")
+    @Test("work on the engine's own sets, state functions and properties")
     func engineSets() async throws {
         let shop = try await Shop()
         let (store, _) = try await refused(shop)
@@ -66,7 +66,7 @@ struct BatchTests {
         #expect(try results.entities("first").map { $0["EmployeeID"] } == [1])
     }
 
-    @Test("see the writes of earlier requests, by their content ids too")
+    @Test("see the writes of earlier requests, also by content id")
     func earlier() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -85,7 +85,7 @@ struct BatchTests {
         #expect(try results.entities("queue").map { $0["Entity"] } == ["Categories(-1)"])
     }
 
-    @Test("give up an archived request that they delete, alone and in a change set", arguments: [false, true])
+    @Test("discard an archived request by deleting it, alone and in a change set", arguments: [false, true])
     func deleted(inChangeSet: Bool) async throws {
         let shop = try await Shop()
         let (store, archived) = try await refused(shop)
@@ -106,7 +106,7 @@ struct BatchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("keep a request, waiting or refused, if the change set that removes it fails")
+    @Test("keep a request if the change set that deletes it fails")
     func deletedInVain() async throws {
         let shop = try await Shop()
         let (store, archived) = try await refused(shop)
@@ -128,7 +128,7 @@ struct BatchTests {
 
     // MARK: Order and dependence
 
-    @Test("handle conditions and dependencies on the engine's own responses like those of the service")
+    @Test("treat conditions and dependencies on the engine's responses like those of the service")
     func conditions() async throws {
         let shop = try await Shop()
         let (store, _) = try await refused(shop)
@@ -157,7 +157,7 @@ struct BatchTests {
         #expect(try await store.rows("Products(1)").count == 1)
     }
 
-    @Test("end with the first refusal unless they are to go on")
+    @Test("end with the first refusal by default")
     func stopping() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -172,7 +172,7 @@ struct BatchTests {
 
     // MARK: Actions and functions
 
-    @Test("make a queued action one of its change set, which is uploaded as one")
+    @Test("add a queued action to its change set, which is uploaded as one")
     func queuedAction() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -198,7 +198,7 @@ struct BatchTests {
         #expect(try await studio.service.rows("Tags(1)").first?["Name"] == "crimson")
     }
 
-    @Test("name the entity of a bound action by its content id if the same change set creates it")
+    @Test("name the entity of a bound action by its content id in the same change set")
     func actionOfCreated() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -221,7 +221,7 @@ struct BatchTests {
         #expect(try await studio.service.rows("Albums(3)").first?["Name"] == "Called")
     }
 
-    @Test("leave neither rows nor queued requests of a change set of which one is refused")
+    @Test("leave no rows or queued requests of a refused change set")
     func refusedChangeSet() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -238,7 +238,7 @@ struct BatchTests {
         #expect(try await store.rows("RequestQueue").isEmpty)
     }
 
-    @Test("refuse a call at once within a change set, since it cannot be undone with the rest, and make it alone")
+    @Test("refuse an immediate call within a change set and allow it alone")
     func onlineCall() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -281,7 +281,7 @@ struct BatchTests {
     }
 
     @Test(
-        "tell in the answer to a request alone that the service cannot be asked, or its answer was lost or is unreadable",
+        "report an unreachable service or a lost response only for the affected request",
         arguments: Silence.allCases)
     func unreachable(silence: Silence) async throws {
         let studio = try await Studio()
@@ -314,7 +314,7 @@ struct BatchTests {
 
     // MARK: Answers and streams
 
-    @Test("answer a creation of a change set with its selected and expanded properties")
+    @Test("answer a creation in a change set with its selected and expanded properties")
     func expanded() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -330,7 +330,7 @@ struct BatchTests {
         #expect(created["AlbumID"] == nil, "it is not selected")
     }
 
-    @Test("take streams, but in no change set, with which they cannot be sent (rule 9)")
+    @Test("accept streams outside of change sets only (rule 9)")
     func streams() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream("Pictures(1)/Thumb", "small")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Options of a change")
 struct ChangeOptionsTests {
-    @Test("a category is uploaded alone, with the changes that it depends on")
+    @Test("a category is uploaded with the changes that it depends on")
     func categories() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -34,7 +34,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("header fields are sent with the request, naming entities by the keys that they have by then")
+    @Test("header fields are sent with the request and name entities by their current keys")
     func headers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -57,7 +57,7 @@ struct ChangeOptionsTests {
         #expect(try await store.upload().failed.map(\.options.tag) == ["visit 12"])
     }
 
-    @Test("a request that may be retried is sent again within the upload when the service is busy")
+    @Test("a retriable request is sent again within the upload if the service is busy")
     func retries() async throws {
         let shop = try await Shop()
         let attempts = LockedList()
@@ -78,7 +78,7 @@ struct ChangeOptionsTests {
         #expect(try await store.observe.status().pending.count == 1)
     }
 
-    @Test("a service that wants more patience than an upload has ends it, and the request waits")
+    @Test("a long delay demanded by the service ends the upload, and the request waits")
     func longRetryAfter() async throws {
         let shop = try await Shop()
         let attempts = LockedList()
@@ -96,7 +96,7 @@ struct ChangeOptionsTests {
         #expect(try await store.observe.status().pending.count == 1)
     }
 
-    @Test("an update that changes nothing is sent only on request")
+    @Test("an update without changes is sent only on request")
     func empty() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -110,7 +110,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("an answer without the entity may be asked for, and the next change is right all the same")
+    @Test("a response without the entity may be requested, and the next change is still correct")
     func noContent() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -126,7 +126,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("a service without PATCH gets whole entities, found out or stated", arguments: [false, true])
+    @Test("a service without PATCH gets whole entities, stated or detected", arguments: [false, true])
     func withoutPatch(isStated: Bool) async throws {
         let shop = try await Shop()
         let refusals = LockedList()
@@ -150,7 +150,7 @@ struct ChangeOptionsTests {
         #expect(try await shop.text("SELECT Name FROM Products WHERE ProductID = 1") == name, "nothing else is lost")
     }
 
-    @Test("options that an earlier version wrote are read with defaults for newer ones")
+    @Test("options of an earlier version are read with defaults for newer ones")
     func earlier() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -164,7 +164,7 @@ struct ChangeOptionsTests {
         #expect(options == ChangeOptions(tag: "old", priority: 3))
     }
 
-    @Test("A header field never steers the queue: the options travel in the context of the request")
+    @Test("A header field never controls the queue: options are in the request context")
     func noHeaderField() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -179,7 +179,7 @@ struct ChangeOptionsTests {
         #expect(options.headers == request.headers, "a field like any other, which is sent with the change")
     }
 
-    @Test("a higher priority goes first, dependencies before that")
+    @Test("a higher priority is sent first, after its dependencies")
     func priorities() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -192,7 +192,7 @@ struct ChangeOptionsTests {
         #expect(order == ["Products(2)", "Products(1)", "Categories(-1)", "Products(-1)"])
     }
 
-    @Test("an entity that is to go once it is uploaded does, and comes back with a download")
+    @Test("an entity that is to be removed after its upload is removed, and a download brings it back")
     func removed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -205,7 +205,8 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("it stays if a download has brought it before the answer to its making", arguments: [true, false])
+    @Test(
+        "such an entity stays if a download brought it before the response to its creation", arguments: [true, false])
     func removedAfterDownload(isNamedHere: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -241,7 +242,7 @@ struct ChangeOptionsTests {
 struct FoldingTests {
     private let folding = UploadOptions(foldsRequests: true)
 
-    @Test("sends one request for a create and its updates, and one for several updates")
+    @Test("sends one request for a creation and its updates, and one for several updates")
     func updates() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -256,7 +257,7 @@ struct FoldingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("sends nothing for a created and deleted entity, and only the delete for a changed and deleted one")
+    @Test("sends nothing for a created and deleted entity, and only the deletion for a changed and deleted one")
     func deletes() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -269,7 +270,7 @@ struct FoldingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("guards a folded delete by the version that the update was made of")
+    @Test("guards a folded deletion by the version of the update")
     func conflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -279,7 +280,7 @@ struct FoldingTests {
         #expect(try await store.upload(options: folding).failed.map(\.failure?.status) == [412])
     }
 
-    @Test("leaves unmodifiable requests, other categories, and requests that wait for each other")
+    @Test("excludes unmodifiable requests, other categories and dependent requests")
     func untouched() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -298,7 +299,7 @@ struct FoldingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("joins header fields and tags")
+    @Test("combines header fields and tags")
     func options() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -314,7 +315,7 @@ struct FoldingTests {
 
 @Suite("Cancelling single requests")
 struct CancellingTests {
-    @Test("an update in the middle: the others stay, with their effects")
+    @Test("an update in the middle: the others keep their effect")
     func middle() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -333,7 +334,7 @@ struct CancellingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("the first update: the next is guarded by the version that the service has")
+    @Test("the first update: the next one is guarded by the service's version")
     func first() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -345,7 +346,7 @@ struct CancellingTests {
         #expect(try await store.upload().failed.map(\.failure?.status) == [412])
     }
 
-    @Test("the delete after an update: the entity is back as changed")
+    @Test("the deletion after an update: the entity returns as changed")
     func delete() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -358,7 +359,7 @@ struct CancellingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("a create: changes that depend on it go too")
+    @Test("a creation: its dependent changes are cancelled too")
     func create() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -27,7 +27,7 @@ struct ContainedTests {
                 body: method == .delete ? .none : .entity(ODataEntity(shape: shape, properties))))
     }
 
-    @Test("created, changed and deleted offline, seen at once, sent by its path")
+    @Test("are created, changed and deleted offline, visible at once, and sent by their path")
     func editing() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -58,7 +58,7 @@ struct ContainedTests {
     }
 
     @Test(
-        "in an entity that is created locally follows it to its own key, in a change set and one by one",
+        "of a local creation follow it to its service key, in a change set and one by one",
         arguments: [true, false])
     func newContainer(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -79,7 +79,7 @@ struct ContainedTests {
         #expect(try await pages(store, of: 3) == ["Leaves"])
     }
 
-    @Test("keeps its changes when a download brings another version, and takes them back by undo")
+    @Test("keep changes over a download and restore the downloaded version by undo")
     func merging() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -101,7 +101,7 @@ struct ContainedTests {
         #expect(try await pages(store) == ["Theirs"])
     }
 
-    @Test("goes with its entity")
+    @Test("are removed with their entity")
     func deletedContainer() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -115,7 +115,7 @@ struct ContainedTests {
 
     // MARK: Old links
 
-    @Test("is found by its old link once its entity has its own key", arguments: [true, false])
+    @Test("are found by their old link once their entity has its service key", arguments: [true, false])
     func oldLinks(hasBatches: Bool) async throws {
         let studio = try await Studio()
         var options = OfflineStore.Options()
@@ -168,7 +168,7 @@ struct ContainedTests {
     // MARK: Deletion with the entity
 
     @Test(
-        "comes back with its entity, with its changes, when the deletion is undone",
+        "return with their changes when the deletion of their entity is undone",
         arguments: ["undo", "cancel", "all"])
     func undoneDeletion(way: String) async throws {
         let studio = try await Studio()
@@ -206,7 +206,7 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(1)/Tags").count == 3)
     }
 
-    @Test("stays away with its deleted entity, despite downloaded references to it, and comes back with its changes")
+    @Test("stay deleted with their entity despite downloaded references, and return with their changes")
     func undoneDeletionBelow() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("tags", "Tags?$expand=Albums($expand=Pages)")])
@@ -229,7 +229,7 @@ struct ContainedTests {
         #expect(rows == 0, "and with it for good")
     }
 
-    @Test("comes back, when the service refused the deletion and it is withdrawn")
+    @Test("return when a refused deletion is withdrawn")
     func refusedDeletion() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -249,7 +249,7 @@ struct ContainedTests {
     }
 
     @Test(
-        "comes back with the bytes of its streams, despite any clean-up meanwhile",
+        "return with their streams, even after a clean-up",
         arguments: [true, false], [true, false])
     func undoneDeletionOfStreams(isNew: Bool, isRefused: Bool) async throws {
         let studio = try await Studio()
@@ -292,7 +292,7 @@ struct ContainedTests {
         #expect(try await studio.service.stream("Albums(1)/Scans(\(scans.last ?? ""))/$value") == "scan")
     }
 
-    @Test("leaves no bytes of streams behind, once the service has taken the deletion")
+    @Test("leave no stream bytes once the service accepted the deletion")
     func takenDeletionOfStreams() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Scans")])
@@ -310,7 +310,7 @@ struct ContainedTests {
         #expect(try await streams() == 0)
     }
 
-    @Test("is gone for good, once the service has taken the deletion")
+    @Test("are removed for good once the service accepted the deletion")
     func takenDeletion() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -324,7 +324,7 @@ struct ContainedTests {
 
     // MARK: Single-valued containment
 
-    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and undone")
+    @Test("of a single-valued property are created by PATCH and PUT, changed, deleted and undone")
     func single() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])
@@ -375,7 +375,7 @@ struct ContainedTests {
             ODataRequest(.create, try ODataURL(parsing: "Albums(3)/Tags/$ref"), body: .reference("Tags(2)")))
     }
 
-    @Test("stays, with its changes, when a download had brought its entity before the answer to its making")
+    @Test("stay with their changes if a download brought their entity before the response to its creation")
     func twin() async throws {
         let studio = try await Studio()
         let store = try await studio.clone(
@@ -390,7 +390,7 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
     }
 
-    @Test("comes back, with its changes, when the deletion of a downloaded container is undone")
+    @Test("return with their changes when the deletion of a downloaded container is undone")
     func deletedTwin() async throws {
         let studio = try await Studio()
         let gateway = Gateway(
@@ -420,7 +420,7 @@ struct ContainedTests {
         #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
     }
 
-    @Test("comes back in the error archive, if the service's model has lost its place meanwhile")
+    @Test("are visible in the error archive if the changed model has no place for them")
     func changedModel() async throws {
         let studio = try await Studio()
         let title = "<Property Name=\"Title\" Type=\"Edm.String\"/>"

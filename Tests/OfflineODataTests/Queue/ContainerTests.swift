@@ -29,7 +29,7 @@ struct ContainerTests {
         #expect(try await title(studio.service) == "Mine")
     }
 
-    @Test("stays when it leaves the filter of its query, until the change is through")
+    @Test("stays when it leaves the filter of its query, until the change is accepted")
     func leavingFilter() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
@@ -40,7 +40,7 @@ struct ContainerTests {
         #expect(try await store.rows("Albums").isEmpty, "nobody holds it any more")
     }
 
-    @Test("stays when it was changed too and its own change is undone")
+    @Test("stays with its own change undone")
     func undoneBesides() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
@@ -52,7 +52,7 @@ struct ContainerTests {
         try await expectSent(store, studio)
     }
 
-    @Test("stays when its query is removed, until the change is through")
+    @Test("stays when its query is removed, until the change is accepted")
     func removedQuery() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
@@ -62,7 +62,7 @@ struct ContainerTests {
         #expect(try await store.lacks("Albums"))
     }
 
-    @Test("stays when the store is built anew for a model that is not compatible")
+    @Test("stays when the store is rebuilt for an incompatible model")
     func incompatibleModel() async throws {
         let studio = try await Studio()
         let isNewer = LockedFlag()
@@ -89,7 +89,7 @@ struct ContainerTests {
         try await expectSent(refresh.store, studio)
     }
 
-    @Test("stays within its container, at any depth, and goes when the service has removed it")
+    @Test("stays within its container at any depth until the service removed it")
     func nested() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
@@ -116,7 +116,7 @@ struct ContainerTests {
         #expect(try await store.rows("Boxes").isEmpty)
     }
 
-    @Test("undone after the model changed brings no property that was not loaded, and none that is new (rule 12)")
+    @Test("undone after a model change gets no property that was not loaded, and no new one (rule 12)")
     func deletedBeforeMigration() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([
@@ -138,7 +138,7 @@ struct ContainerTests {
         #expect(mark["Text"] == nil)
     }
 
-    @Test("stays if it was created, sent and deleted locally, until its contained changes are sent too")
+    @Test("stays if it was created, sent and deleted locally, until its contained changes are sent")
     func removedAfterCreation() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("summer", Self.summer)])

@@ -62,7 +62,7 @@ struct DynamicChangeTests {
             })
     }
 
-    @Test("Removing one is sent, whether by null or by replacing the entity without it", arguments: [false, true])
+    @Test("Removing a dynamic property is sent, as null or by replacing the entity", arguments: [false, true])
     func removed(replaces: Bool) async throws {
         let (service, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }
@@ -83,7 +83,7 @@ struct DynamicChangeTests {
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
     }
 
-    @Test("Removing one is undone")
+    @Test("Removing a dynamic property can be undone")
     func undone() async throws {
         let (_, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }
@@ -93,7 +93,7 @@ struct DynamicChangeTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("One that never arrived is sent again, at a service without ETags too", arguments: [false, true])
+    @Test("A dynamic property that never arrived is sent again, also without ETags", arguments: [false, true])
     func lost(hasETags: Bool) async throws {
         let (service, store, folder) = try await things(hasETags: hasETags) { lossy($0, hasActed: false) }
         defer { withExtendedLifetime(folder) {} }
@@ -105,7 +105,7 @@ struct DynamicChangeTests {
     }
 
     @Test(
-        "A change of the same dynamic property by others is a conflict, at a service without ETags too",
+        "A change of the same dynamic property by others is a conflict, also without ETags",
         arguments: [false, true])
     func conflict(hasETags: Bool) async throws {
         let (service, store, folder) = try await things(hasETags: hasETags)
@@ -122,7 +122,7 @@ struct DynamicChangeTests {
         #expect(try await service.rows("Things?$orderby=ID").map { $0["Colour"] } == ["green", "green", "blue"])
     }
 
-    @Test("An instant that the service gives back with another offset is the one that was sent")
+    @Test("An instant that the service returns with another offset equals the sent one")
     func offset() async throws {
         let (service, store, folder) = try await things(hasETags: false) { base in
             var gateway = lossy(base, hasActed: true)

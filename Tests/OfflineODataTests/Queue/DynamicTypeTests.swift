@@ -120,7 +120,7 @@ struct DynamicTypeTests {
         #expect(text.contains("\"Place\":{") && values.keys.allSatisfy { text.contains("\"\($0)\":") })
     }
 
-    @Test("Rows within a row state them too")
+    @Test("Values within a dynamic value have their types as well")
     func nested() async throws {
         let (service, values) = try await service()
         let text = try await Self.answer(of: service, to: "/Things?$apply=nest(identity%20as%20All)")
@@ -129,7 +129,7 @@ struct DynamicTypeTests {
         #expect(values.keys.allSatisfy { text.contains("\"\($0)\":") }, "\(text)")
     }
 
-    @Test("go with changes that were made offline, also if they waited in the queue of a closed store")
+    @Test("are sent with offline changes, also from the queue of a reopened store")
     func sent() async throws {
         let (service, values) = try await service()
         let folder = Folder()

@@ -24,7 +24,7 @@ struct EditingTests {
         return entity
     }
 
-    @Test("sends the changed properties besides a reference to another entity")
+    @Test("sends changed properties beside a reference to another entity")
     func bindAndProperty() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -37,7 +37,7 @@ struct EditingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("sends the key that the client gives besides a reference to another entity")
+    @Test("sends the given key beside a reference to another entity")
     func bindAndKey() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -51,7 +51,7 @@ struct EditingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("queues a deep insert entity by entity, with the keys that the client gives")
+    @Test("queues a deep insert entity by entity with the given keys")
     func deepInsert() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -65,7 +65,7 @@ struct EditingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leaves the ETag alone when a reference is set to its present target")
+    @Test("keeps the ETag when a reference is set to its current target")
     func sameReference() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -76,7 +76,7 @@ struct EditingTests {
         #expect(try await store.upload().failed.map(\.entityText) == [])
     }
 
-    @Test("never gives a temporary key twice, or references to one entity would lead to another")
+    @Test("never gives a temporary key twice")
     func temporaryKeysAreUnique() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -31,7 +31,7 @@ struct ExtremeKeyTests {
         return (store, path)
     }
 
-    @Test("A service that has given the least number as a key leaves none to stand for a new one")
+    @Test("A service that uses the smallest number as a key leaves no temporary key")
     func leastKey() async throws {
         let (store, path) = try await store(#"{"ID":-9223372036854775808,"Title":"least"}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -41,7 +41,7 @@ struct ExtremeKeyTests {
         #expect(try await store.observe.status().pending.count == 1)
     }
 
-    @Test("A text that is put in another normal form is a change that is sent")
+    @Test("A text in another Unicode normal form is a change that is sent")
     func normalForm() async throws {
         let (store, path) = try await store(#"{"ID":1,"Title":"\u00E9"}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }

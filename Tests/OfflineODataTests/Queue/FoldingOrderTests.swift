@@ -4,13 +4,13 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Folding keeps the order of changes that may depend on each other")
+@Suite("Folding keeps the order of dependent changes")
 struct FoldingOrderTests {
     /// Folding with a policy under which local changes win. An action changes the version on which later
     /// changes are based.
     private let folding = UploadOptions(conflictPolicy: .clientWins, foldsRequests: true)
 
-    @Test("past an action on any entity", arguments: ["Albums(1)", "Albums(2)"])
+    @Test("does not move a change past an action on any entity", arguments: ["Albums(1)", "Albums(2)"])
     func action(bound: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -25,7 +25,7 @@ struct FoldingOrderTests {
         #expect(try await studio.service.rows("Albums(1)").first?["Name"] == "Last")
     }
 
-    @Test("past a relation of its own entity, from either end, but past those of others")
+    @Test("does not move a change past a relation of its own entity")
     func relation() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -41,7 +41,7 @@ struct FoldingOrderTests {
                 == ["Albums(1)", "Albums(2)", "Tags(3)", "Albums(1)/Tags", "Albums(1)", "Tags(3)"])
     }
 
-    @Test("nor into a change before a transaction that it waits for")
+    @Test("does not move a change before a transaction that it waits for")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -61,7 +61,8 @@ struct FoldingOrderTests {
     }
 
     @Test(
-        "nor a creation into its deletion if a download has brought the entity meanwhile", arguments: [true, false])
+        "does not fold a creation into its deletion if a download brought the entity meanwhile",
+        arguments: [true, false])
     func broughtMeanwhile(isGone: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Mending a refused request by editing again")
+@Suite("Repairing a refused request by an edit")
 struct MendingTests {
     private static let order: [String: ODataValue] = [
         "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
@@ -73,7 +73,7 @@ struct MendingTests {
     // MARK: Options
 
     @Test(
-        "joins header fields and tags, and takes the category of the edit and the higher priority (§3.6)",
+        "combines header fields and tags, the new category and the higher priority (§3.6)",
         arguments: [(2, 0), (0, 2)])
     func options(first: Int, second: Int) async throws {
         let shop = try await Shop()
@@ -89,7 +89,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("joins the updates that waited behind it too, and compares with the values before all of them")
+    @Test("includes the updates behind it, and compares with the values before all of them")
     func waiting() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
@@ -105,7 +105,7 @@ struct MendingTests {
 
     // MARK: Edits that do not correct
 
-    @Test("is not done by an edit that must be sent as it is: it waits behind")
+    @Test("is not done by an unmodifiable edit, which waits behind it")
     func unmodifiable() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -132,7 +132,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("is done past a request that must be sent as it is and changes something else")
+    @Test("is done past an unmodifiable request that changes something else")
     func besides() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -145,7 +145,7 @@ struct MendingTests {
 
     // MARK: Transactions
 
-    @Test("in a transaction makes the refused request one of it: all or nothing")
+    @Test("in a transaction adds the refused request to it: all or nothing")
     func transaction() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -164,7 +164,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("in a transaction that creates its target is sent behind that", arguments: [true, false])
+    @Test("in a transaction that creates its target is sent behind that creation", arguments: [true, false])
     func reference(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
@@ -178,7 +178,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("in a transaction includes its dependents that are changed there too", arguments: [true, false])
+    @Test("in a transaction includes its dependents in the same transaction", arguments: [true, false])
     func between(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, withLine: true, hasBatches: hasBatches)
@@ -199,7 +199,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("by a change in a transaction that waits for it makes it part of the transaction", arguments: [true, false])
+    @Test("by a dependent change in a transaction adds it to the transaction", arguments: [true, false])
     func circle(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
@@ -215,7 +215,7 @@ struct MendingTests {
     }
 
     @Test(
-        "by a change in a transaction that waits for it unites its own change set with the transaction",
+        "by a dependent change in a transaction merges its change set with the transaction",
         arguments: [true, false])
     func circleOfTwo(hasBatches: Bool) async throws {
         let shop = try await Shop()

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 14: work on many changes")
+@Suite("Rule 14: operations on many changes")
 struct QueueWorkTests {
     private let statements = QueueStatements()
 
@@ -31,7 +31,7 @@ struct QueueWorkTests {
         return store
     }
 
-    @Test("a download looks for locally deleted entities once for each part of it, and not for each of its rows")
+    @Test("a download searches locally deleted entities once for each part, not for each row")
     func newRows() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: statements.options)
@@ -42,7 +42,7 @@ struct QueueWorkTests {
         #expect(statements.count < 100)
     }
 
-    @Test("takes all of them back without a look at the whole queue for each")
+    @Test("undoing all of them does not scan the queue for each")
     func undo() async throws {
         var scans: [Int] = []
         for count in [4, 8] {
@@ -56,7 +56,7 @@ struct QueueWorkTests {
         #expect(scans[1] == scans[0])
     }
 
-    @Test("folds all of them without a look at the whole queue for each", arguments: ["changed", "deleted"])
+    @Test("folding all of them does not scan the queue for each", arguments: ["changed", "deleted"])
     func folding(fate: String) async throws {
         var scans: [Int] = []
         for count in [4, 8] {
@@ -79,7 +79,7 @@ struct QueueWorkTests {
         #expect(scans[1] == scans[0])
     }
 
-    @Test("folds more of them than one transaction examines, and dependents of a folded one go on")
+    @Test("folding works beyond the size of one transaction")
     func foldingInParts() async throws {
         let shop = try await Shop()
         let store = try await store(of: shop, ordering: 60)
@@ -93,7 +93,7 @@ struct QueueWorkTests {
         #expect(try await shop.count(folded) == 60)
     }
 
-    @Test("gives keys of the service to pending changes without a scan of the queue for each")
+    @Test("assigning service keys does not scan the queue for each")
     func keys() async throws {
         var counts: [Int] = []
         for count in [4, 8, 16] {
@@ -105,7 +105,7 @@ struct QueueWorkTests {
         #expect(counts[2] - counts[1] == 2 * (counts[1] - counts[0]), "\(counts)")
     }
 
-    @Test("sends those of a category without a look at the others for each")
+    @Test("sending a category does not scan the other changes for each")
     func categories() async throws {
         var (scans, counts): ([Int], [Int]) = ([], [])
         for count in [4, 8, 16] {

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change that the metadata forbid is refused when it is made")
+@Suite("A change that the metadata forbid is refused at once")
 struct RestrictionTests {
     private func older(_ property: String = "", set: String = "") async throws -> OfflineStore {
         let service = OddService(
@@ -12,7 +12,7 @@ struct RestrictionTests {
         return try await service.clone()
     }
 
-    @Test("A property that SAP's attributes call the service's own is not given by a change")
+    @Test("A property that SAP attributes mark as computed cannot be changed")
     func serverProperty() async throws {
         let store = try await older(
             #"<Property Name="S" Type="Edm.String" sap:creatable="false" sap:updatable="false"/>"#)
@@ -22,7 +22,7 @@ struct RestrictionTests {
         #expect(request.changes["Name"] == "new")
     }
 
-    @Test("A property that cannot be updated, or not be given with a creation, is refused")
+    @Test("A property that cannot be updated or created is refused")
     func restrictedProperty() async throws {
         let fixed = try await older(#"<Property Name="S" Type="Edm.String" sap:updatable="false"/>"#)
         await #expect(throws: ODataError.self) { try await fixed.update("Items(1)", ["S": "mine"]) }
@@ -31,7 +31,7 @@ struct RestrictionTests {
         #expect(try await late.observe.status().pending.isEmpty)
     }
 
-    @Test("A set refuses changes by its attributes", arguments: ["creatable", "updatable", "deletable"])
+    @Test("The attributes of a set forbid changes", arguments: ["creatable", "updatable", "deletable"])
     func set(_ attribute: String) async throws {
         let store = try await older(set: #"sap:\#(attribute)="false""#)
         await #expect(throws: ODataError.self) {
@@ -44,7 +44,7 @@ struct RestrictionTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("An entity refuses changes by its flags", arguments: ["updatable-path", "deletable-path"])
+    @Test("The flags of an entity forbid changes", arguments: ["updatable-path", "deletable-path"])
     func flag(_ attribute: String) async throws {
         let store = try await older(
             #"<Property Name="Flag" Type="Edm.Boolean"/>"#, set: #"sap:\#(attribute)="Flag""#)
@@ -91,7 +91,7 @@ struct RestrictionTests {
         try await store.update("Items(1)", ["Code": "anything"])
     }
 
-    @Test("NonUpdatableProperties and NonInsertableProperties are obeyed")
+    @Test("NonUpdatableProperties and NonInsertableProperties are respected")
     func capabilities() async throws {
         func restriction(_ term: String, _ list: String) -> String {
             """

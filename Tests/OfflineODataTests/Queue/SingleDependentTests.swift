@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation by a foreign key that leads to a single entity takes the place of the one before")
+@Suite("A single-valued relation by a foreign key replaces the previous one")
 struct SingleDependentTests {
     /// Changes the metadata so that an album has at most one note, which refers to it by a foreign key, and
     /// notes have ETags.
@@ -75,7 +75,7 @@ struct SingleDependentTests {
         _ = try await store.execute(ODataRequest(.update, try ODataURL(parsing: url), body: .entity(patch)))
     }
 
-    @Test("It is seen at once, and both entities that it changes are sent", arguments: Way.allCases)
+    @Test("The moved relation is visible at once, and both changed entities are sent", arguments: Way.allCases)
     func replaced(way: Way) async throws {
         let (studio, store) = try await clone()
         try await setNote(2, in: store, by: way)
@@ -91,7 +91,7 @@ struct SingleDependentTests {
         #expect(try await notes(store) == [2])
     }
 
-    @Test("The one before has it again when both are undone", arguments: Way.allCases)
+    @Test("The previous entity gets the relation back when both changes are undone", arguments: Way.allCases)
     func takenBack(way: Way) async throws {
         let (_, store) = try await clone()
         try await setNote(2, in: store, by: way)
@@ -101,7 +101,7 @@ struct SingleDependentTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("An update of the one before, made behind it, meets no conflict")
+    @Test("A later update of the previous entity meets no conflict")
     func ownUpdate() async throws {
         let (studio, store) = try await clone()
         try await setNote(2, in: store)
@@ -112,7 +112,7 @@ struct SingleDependentTests {
         #expect(note?["Text"] == "mine" && note?["AlbumID"] == .null)
     }
 
-    @Test("Two that change places are sent in the order in which each has left its own, also when requests are folded")
+    @Test("Two entities that swap relations are sent in order, also when requests are folded")
     func swapped() async throws {
         let (studio, store) = try await clone()
         try await setNote(2, of: 1, in: store)
@@ -124,7 +124,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 2) == [1])
     }
 
-    @Test("It waits for a conflict of the one before, if a download has brought a third: nothing is half done")
+    @Test("The change waits for a conflict of the previous entity")
     func third() async throws {
         let (studio, store) = try await clone()
         try await studio.service.create("Notes", ["ID": 3, "Text": "third"])
@@ -144,7 +144,7 @@ struct SingleDependentTests {
         #expect(try await store.observe.status().pending.isEmpty, "what waited for it is given up with it")
     }
 
-    @Test("A change that was refused and is mended so waits for the one before, too")
+    @Test("A refused and repaired change also waits for the previous entity")
     func mended() async throws {
         let studio = try await service()
         let isInvalid = LockedFlag()
@@ -169,7 +169,7 @@ struct SingleDependentTests {
     }
 
     @Test(
-        "A refused change that is mended together with its successor waits for the one before, too"
+        "A refused change that is repaired with its successor also waits for the previous entity"
     )
     func mendedBefore() async throws {
         let studio = try await service()
@@ -202,7 +202,7 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mended")
     }
 
-    @Test("Rule 14: of the changes of others only those are read that have had the same foreign key")
+    @Test("Rule 14: only changes with the same foreign key are read")
     func others() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(2)", ["AlbumID": .null, "Text": "mine"])
@@ -241,7 +241,7 @@ struct SingleDependentTests {
     }
 
     @Test(
-        "If the one before keeps it, the other one keeps all other changes",
+        "If the previous entity keeps the relation, the other one keeps its other changes",
         arguments: [false, true])
     func otherChanges(alsoOfGiver: Bool) async throws {
         let (studio, store) = try await clone()
@@ -261,7 +261,7 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes(1)").first?["Text"] == (alsoOfGiver ? "kept" : "first"))
     }
 
-    @Test("Of an update that changes more than the foreign key the rest stays, and is told")
+    @Test("Of a larger update, all but the foreign key stays, and this is reported")
     func oneUpdate() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -277,7 +277,7 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
     }
 
-    @Test("One that was created stays, without the relation", arguments: ["undone", "given up"])
+    @Test("A created entity stays without the relation", arguments: ["undone", "given up"])
     func created(way: String) async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -299,7 +299,7 @@ struct SingleDependentTests {
         #expect(try await notes(store) == [1])
     }
 
-    @Test("If the server version of the one before counts, it keeps the relation, despite other dependents")
+    @Test("If the server version of the previous entity wins, it keeps the relation")
     func givenUp() async throws {
         let (studio, store) = try await clone()
         try await setNote(2, in: store)
@@ -312,7 +312,7 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes?$orderby=ID").map { $0["Text"] } == ["theirs", "mine"])
     }
 
-    @Test("A withdrawn local creation has never had it: the entity that got it from that one keeps it")
+    @Test("A withdrawn local creation never had the relation, and the other entity keeps it")
     func madeHere() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -325,7 +325,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service) == [2])
     }
 
-    @Test("If the one before releases it by a later change all the same, the other one waits for that")
+    @Test("If the previous entity releases the relation later, the other one waits for that")
     func laterGiver() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(2)", ["AlbumID": .null])
@@ -340,7 +340,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 2) == [1])
     }
 
-    @Test("A dependent of an entity with a later release in a change set joins that change set")
+    @Test("A dependent of a later release in a change set joins that change set")
     func laterGiverInCircle() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -356,7 +356,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 3) == [1])
     }
 
-    @Test("A dependent of an entity that is deleted in the end waits for the deletion, if both are one request")
+    @Test("A dependent of an entity that is deleted later waits for the deletion")
     func deletedGiver() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -367,7 +367,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 1) == [2])
     }
 
-    @Test("Two that were to change places both stay where they are")
+    @Test("Two entities whose swap is refused both keep their relations")
     func swapTakenBack() async throws {
         let (_, store) = try await clone()
         try await setNote(2, of: 1, in: store)
@@ -379,7 +379,7 @@ struct SingleDependentTests {
         #expect(try await pending(store) == [])
     }
 
-    @Test("It is refused if the one before cannot be without it", arguments: Way.allCases)
+    @Test("The move is refused if the previous entity requires the relation", arguments: Way.allCases)
     func needed(way: Way) async throws {
         let (_, store) = try await clone {
             $0.replacingOccurrences(

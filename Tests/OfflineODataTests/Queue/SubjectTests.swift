@@ -33,7 +33,7 @@ struct SubjectTests {
         try JSONDecoder().decode(StoredSubject.self, from: Data(text.utf8))
     }
 
-    @Test("is read as it was kept")
+    @Test("is read as it was stored")
     func roundTrip() throws {
         for (kind, subject) in Self.subjects {
             let bytes = try JSONEncoder().encode(StoredSubject(subject))
@@ -43,7 +43,7 @@ struct SubjectTests {
         }
     }
 
-    @Test("is read from the members that earlier versions kept")
+    @Test("is read from the form of earlier versions")
     func earlierVersions() throws {
         let relation = try Self.stored(
             """
@@ -62,7 +62,7 @@ struct SubjectTests {
     }
 
     @Test(
-        "names a damaged queue if a part is missing that its kind must have",
+        "reports a damaged queue if a required part is missing",
         arguments: [
             (QueuedRequest.Kind.link, "{}"), (.unlink, #"{"navigation":"Tags","sourceRow":1}"#), (.call, "{}"),
             (.call, #"{"parameters":"{}"}"#),

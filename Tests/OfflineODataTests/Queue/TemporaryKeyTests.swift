@@ -4,9 +4,9 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 11: a temporary key gives way to the same one of the service")
+@Suite("Rule 11: a temporary key that equals a key of the service")
 struct TemporaryKeyTests {
-    @Test("An entity that a download brings is another one, and each keeps its references")
+    @Test("A downloaded entity with the same key is another entity, and each keeps its references")
     func download() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -35,7 +35,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("An edit of a row that refers to the service's entity does not make it refer to the one created locally")
+    @Test("An edit of a row with a reference to the service's entity keeps that reference")
     func editedReference() async throws {
         let depot = try await Depot()
         try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
@@ -54,7 +54,7 @@ struct TemporaryKeyTests {
     }
 
     @Test(
-        "A downloaded reference to an entity with that key stays, whether or not the entity is there",
+        "A downloaded reference to an entity with that key stays, even if the entity is missing",
         arguments: [false, true])
     func laterReference(isChangedHere: Bool) async throws {
         let depot = try await Depot()
@@ -77,7 +77,7 @@ struct TemporaryKeyTests {
         #expect(try await store.rows("Papers?$orderby=ID").map { $0["HeaderID"] } == expected)
     }
 
-    @Test("So do entities that another one contains")
+    @Test("A contained entity with the temporary key stays a separate entity")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([
@@ -97,7 +97,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("So does a local creation with a temporary key that the service gives to another one")
+    @Test("A local creation whose temporary key the service assigns elsewhere stays a separate entity")
     func upload() async throws {
         let depot = try await Depot()
         let service = depot.service
@@ -129,7 +129,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("It is never a number by which a local row refers to an entity of the service", arguments: [true, false])
+    @Test("The key is never a number that a local row uses for an entity of the service", arguments: [true, false])
     func referred(isMadeHere: Bool) async throws {
         let depot = try await Depot()
         try await depot.service.change(

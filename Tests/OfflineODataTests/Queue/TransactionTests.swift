@@ -28,7 +28,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("are one change set, in which created entities are named by their content ids")
+    @Test("are one change set that names created entities by content ids")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -44,7 +44,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are seen by reads within, and gone as a whole when the closure throws")
+    @Test("are visible within, and gone completely if the closure throws")
     func rolledBack() async throws {
         struct Enough: Error {}
         let shop = try await Shop()
@@ -60,7 +60,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leave nothing of a change that was refused here, and keep the others if the closure goes on")
+    @Test("store nothing of a refused change, and keep the others if the closure continues")
     func refusedHere() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -71,7 +71,7 @@ struct TransactionTests {
         #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(2)"])
     }
 
-    @Test("include discarded changes of the engine's own sets, which show the changes of the transaction")
+    @Test("include changes of the engine's own sets")
     func engineSets() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -94,7 +94,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("include calls of actions, which are queued, but none that is made at once")
+    @Test("include queued action calls and no immediate ones")
     func calls() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -115,7 +115,7 @@ struct TransactionTests {
         #expect(studio.calls.names == ["Called"])
     }
 
-    @Test("are refused together, go to the archive together, and mended together")
+    @Test("are refused, archived and repaired together")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -141,7 +141,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are sent one after the other if the service has no change sets, each waiting for the one before")
+    @Test("are sent one after the other if the service has no change sets")
     func withoutBatches() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -162,7 +162,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("share one identification and act once although the answer was lost (rules 1 and 2)")
+    @Test("share one request id and act once after a lost response (rules 1 and 2)")
     func answerLost() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -177,7 +177,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are looked for by their evidence if the service remembers no requests")
+    @Test("are searched by their evidence if the service remembers no requests")
     func answerLostPlain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -194,7 +194,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("wait as a whole for a conflict of one, which the policy settles")
+    @Test("wait together for one conflict, which the policy resolves")
     func conflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -212,7 +212,7 @@ struct TransactionTests {
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
 
-    @Test("are sent as whole entities if the service does not change single properties")
+    @Test("are sent as whole entities if the service requires it")
     func withoutPatch() async throws {
         let shop = try await Shop()
         let refused = LockedFlag()

@@ -115,7 +115,7 @@ struct TypesTests {
     }
 
     @Test(
-        "takes the current type of an entity that is created again with another type while a change is pending",
+        "uses the latest type of an entity that is created again while a change is pending",
         arguments: ["Plan", "EmptyPlan", "NamedPlan", "BigPlan"], [true, false])
     func otherType(type: String, isUploaded: Bool) async throws {
         let folder = Folder()
@@ -150,7 +150,7 @@ struct TypesTests {
         try await expectType("Theirs")
     }
 
-    @Test("leaves out a pending value that the current type of an entity does not have")
+    @Test("omits a pending value that the current type of an entity lacks")
     func changeOfOtherType() async throws {
         let folder = Folder()
         let (service, store) = try await bigPlan(folder)
@@ -180,7 +180,7 @@ struct TypesTests {
         }
     }
 
-    @Test("takes keys as they are: empty, with a slash, a quote, a percent sign, or beyond ASCII")
+    @Test("accepts any key: empty, with slash, quote or percent sign, or beyond ASCII")
     func keys() async throws {
         let root = "http://plans.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))

@@ -15,7 +15,7 @@ struct UndoTests {
         try await store.changes.undo(entities.map { try ODataURL(parsing: $0) })
     }
 
-    @Test("gives a changed entity back as the last download brought it")
+    @Test("restores the last downloaded version of a changed entity")
     func changed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -27,7 +27,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("removes a created entity, with the entities that refer to it")
+    @Test("removes a created entity and the local entities that refer to it")
     func created() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -42,7 +42,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("brings a deleted entity back, found by the key it had")
+    @Test("restores a deleted entity under its old key")
     func deleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -51,7 +51,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of several entities is all or nothing, and says how many had changes")
+    @Test("of several entities is all or nothing, and returns the number of undone changes")
     func several() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -71,7 +71,7 @@ struct UndoTests {
     }
 
     @Test(
-        "of a part of a change set is refused, unless the others are undone too",
+        "of a part of a change set is refused unless the whole is undone",
         arguments: ["undo", "cancel"])
     func partOfChangeSet(way: String) async throws {
         let shop = try await Shop()
@@ -99,7 +99,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of a deletion removes an entity that got the key meanwhile")
+    @Test("of a deletion removes an entity that got the same key meanwhile")
     func deletedAndMadeAgain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -122,7 +122,7 @@ struct UndoTests {
     }
 
     @Test(
-        "of a deletion restores the downloaded version, also if the key has gone to another entity",
+        "of a deletion restores the downloaded version, even if the key went to another entity",
         arguments: ["undo", "discard", "server wins", "upload"])
     func deletedChangedAndMadeAgain(way: String) async throws {
         let shop = try await Shop()
@@ -163,7 +163,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("reaches as far as a chain of entities does that refer to each other", .timeLimit(.minutes(10)))
+    @Test("includes chains of entities that refer to each other", .timeLimit(.minutes(10)))
     func longChain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Employees")])
@@ -182,7 +182,7 @@ struct UndoTests {
         #expect(try await store.rows("Employees").count == shop.database.rows("Employees").count)
     }
 
-    @Test("of all that was made together goes through", arguments: ["undo", "cancel"])
+    @Test("of a whole change set succeeds", arguments: ["undo", "cancel"])
     func wholeChangeSet(way: String) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -211,7 +211,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 8: of one of several changes is none by others to those behind it, at a service without ETags")
+    @Test("Rule 8: of one of several changes does not make the others conflict, without ETags")
     func cancelledBefore() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: try shop.client(), hasETags: false))
@@ -231,7 +231,7 @@ struct UndoTests {
         #expect(try await shop.count(lines) == 0)
     }
 
-    @Test("of everything leaves no work pending, refused changes included")
+    @Test("of everything leaves no pending change, refused ones included")
     func everything() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -244,7 +244,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is refused for a change that is on its way (rule 7)")
+    @Test("is refused for a sent change (rule 7)")
     func sent() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: try shop.client()))
@@ -262,7 +262,7 @@ struct UndoTests {
         #expect(try await undo(store, "Products(2)") == 1)
     }
 
-    @Test("of a path that is no entity names it")
+    @Test("of a path without an entity names the path")
     func unknown() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -270,7 +270,7 @@ struct UndoTests {
         await #expect(throws: QueryError.self) { try await undo(store, "Produkts(1)") }
     }
 
-    @Test("is refused if something that would go with it is on its way, and the doubt of that is seen")
+    @Test("is refused if a dependent change is being sent, and its unknown outcome is visible")
     func dependentOnItsWay() async throws {
         let shop = try await Shop()
         let found = LockedList()
@@ -297,7 +297,7 @@ struct UndoTests {
             "nothing is forgotten")
     }
 
-    @Test("of a deletion by cancelling it shows nothing that the service had refused before")
+    @Test("of a deletion by cancelling it shows no refused values")
     func refusedBeforeDeletion() async throws {
         let shop = try await Shop()
         let service = Gateway(

@@ -48,7 +48,7 @@ struct UnloadedUndoTests {
         #expect(try await store.rows("Things?$filter=Amount eq 7 or Place/City eq 'Bern' or Size eq 5").isEmpty)
     }
 
-    @Test("leaves it not loaded, dynamic properties and complex ones too", arguments: [1, 2])
+    @Test("keeps it not loaded, also for dynamic and complex properties", arguments: [1, 2])
     func undone(edits: Int) async throws {
         let folder = Folder()
         let store = try await store(in: folder)
@@ -60,7 +60,7 @@ struct UnloadedUndoTests {
         try await expectDownloaded(store)
     }
 
-    @Test("in one of two requests leaves it not loaded, or as the other one makes it")
+    @Test("in one of two requests keeps it not loaded, or as the other one sets it")
     func cancelled() async throws {
         let folder = Folder()
         let store = try await store(in: folder)

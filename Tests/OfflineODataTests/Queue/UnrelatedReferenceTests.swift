@@ -5,9 +5,9 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A reference that is taken from a collection in which it is not")
+@Suite("The removal of a reference from a collection without it")
 struct UnrelatedReferenceTests {
-    @Test("is refused, and neither is anything queued nor a row made", arguments: ["Notes(2)", "Notes(99)"])
+    @Test("is refused without a queued request or a new row", arguments: ["Notes(2)", "Notes(99)"])
     func refused(note: String) async throws {
         let studio = try await Studio()
         try await studio.service.create("Notes", ["ID": 2, "AlbumID": 2, "Text": "second"])
@@ -23,7 +23,7 @@ struct UnrelatedReferenceTests {
         #expect(try await store.rows("Notes?$filter=ID eq 2").first?["AlbumID"] == 2)
     }
 
-    @Test("A single one is told by its foreign key, also if the entity that it leads to was not downloaded")
+    @Test("A single-valued reference is checked by its foreign key, even if its target was not downloaded")
     func foreignKeyAlone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([DefiningQuery(entitySet: "Notes")])

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key that waits")
+@Suite("A pending relation without a foreign key")
 struct WaitingRelationTests {
     /// Returns a store of albums with tags. The service refuses changes of relations while a flag is set.
     private func clone(
@@ -32,7 +32,7 @@ struct WaitingRelationTests {
 
     // MARK: Downloads
 
-    @Test("is seen behind a download, from whichever end it was made or removed")
+    @Test("is visible on top of a download, from both ends")
     func partnerSide() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -49,7 +49,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "Rule 12: keeps its entities when they leave their query, at either end, until it is sent",
+        "Rule 12: keeps its entities when they leave their query, until it is sent",
         arguments: [("Albums(2)", "Winter"), ("Tags(3)", "green")])
     func leavingFilter(entity: String, name: String) async throws {
         let studio = try await Studio()
@@ -72,7 +72,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "is added and removed with the version of its source, if the service asks for it",
+        "is added and removed with the version of its source if the service requires it",
         arguments: [true, false])
     func requiredETag(isTogether: Bool) async throws {
         let studio = try await Studio()
@@ -110,7 +110,7 @@ struct WaitingRelationTests {
 
     // MARK: Undo
 
-    @Test("is a change of both that undo of either takes back", arguments: ["Albums(2)", "Tags(3)"])
+    @Test("is a change of both entities that can be undone from either", arguments: ["Albums(2)", "Tags(3)"])
     func undone(entity: String) async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -137,7 +137,7 @@ struct WaitingRelationTests {
     // MARK: Correcting refused changes
 
     @Test(
-        "is not sent when the opposite is done before, or when it was refused, from whichever end",
+        "is not sent if the opposite change is made before, from either end",
         arguments: [true, false], [true, false])
     func opposite(isRefused: Bool, isFromOtherEnd: Bool) async throws {
         let studio = try await Studio()
@@ -169,7 +169,7 @@ struct WaitingRelationTests {
         }
     }
 
-    @Test("is mended, when it was refused, by asking for it again, with the options of both")
+    @Test("is repaired by requesting it again, with the options of both requests")
     func again() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -183,7 +183,7 @@ struct WaitingRelationTests {
         #expect(try await names(studio.service, "Albums(2)/Tags") == ["green"])
     }
 
-    @Test("is not mended by an unmodifiable request behind it")
+    @Test("is not repaired by an unmodifiable request behind it")
     func unmodifiable() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -198,7 +198,7 @@ struct WaitingRelationTests {
         #expect(try await store.observe.status().failed.map(\.kind) == [.link])
     }
 
-    @Test("refused with its change set lets the rest go on after an undo")
+    @Test("refused with its change set does not block the rest after an undo")
     func transaction() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -220,7 +220,7 @@ struct WaitingRelationTests {
         #expect(try await names(store, "Albums(2)/Tags") == [])
     }
 
-    @Test("to the only one that there can be is mended by another one")
+    @Test("with a single target is repaired by another target")
     func other() async throws {
         let studio = try await Studio(Self.withMotto)
         let isRefusing = LockedFlag()
@@ -293,7 +293,7 @@ struct WaitingRelationTests {
         }
     }
 
-    @Test("in the place of another one is read alone, and sent as one request", arguments: Way.allCases)
+    @Test("that replaces another one is visible alone and sent as one request", arguments: Way.allCases)
     func replaced(way: Way) async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
@@ -306,7 +306,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:2"])
     }
 
-    @Test("in the place of another one gives that back when it is undone", arguments: Way.allCases, [true, false])
+    @Test("that replaces another one restores it when it is undone", arguments: Way.allCases, [true, false])
     func replacedAndTakenBack(way: Way, isCancelled: Bool) async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
@@ -321,7 +321,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "in the place of another one stays on top of a download, and restores that one",
+        "that replaces another one stays on top of a download",
         arguments: Way.allCases, [1, 3])
     func replacedAndDownloaded(way: Way, theirs: Int) async throws {
         let studio = try await studioWithMotto()
@@ -362,7 +362,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "Rule 8: in the place of another one, or removed, does not go over one that others have made since",
+        "Rule 8: that replaces or removes another one does not overwrite a newer one",
         arguments: [true, false], [true, false])
     func replacedByOthers(isRemoved: Bool, isTogether: Bool) async throws {
         for isDownloaded in [true, false] {
@@ -379,7 +379,7 @@ struct WaitingRelationTests {
         }
     }
 
-    @Test("Rule 8: in the place of one that others have replaced meets the policy", arguments: [true, false])
+    @Test("Rule 8: that replaces a newer one of others meets the policy", arguments: [true, false])
     func replacedByOthersPolicy(isTogether: Bool) async throws {
         var (studio, store) = try await contested(isRemoved: false, isDownloaded: false, isTogether: isTogether)
         var report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
@@ -408,7 +408,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "in the place of an unsent or refused one restores the relation of the service",
+        "that replaces an unsent or refused one restores the relation of the service",
         arguments: [true, false])
     func replacedAgain(isRefused: Bool) async throws {
         let (studio, store) = try await replacement(isRefused: isRefused)
@@ -421,7 +421,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(studio.service) == ["1:1"])
     }
 
-    @Test("removed again removes the service's relation in its place", arguments: [true, false])
+    @Test("that is removed again also removes the service's relation", arguments: [true, false])
     func replacedAndRemoved(isRefused: Bool) async throws {
         let (studio, store) = try await replacement(isRefused: isRefused)
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Motto/$ref")))
@@ -431,7 +431,7 @@ struct WaitingRelationTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("goes with the entity to which it leads, and comes back with it, on top of the relation it replaced")
+    @Test("is removed with its target, and returns with it")
     func replacedByDeleted() async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")

@@ -23,7 +23,7 @@ struct DownloadRuleTests {
         #expect(letter["HeaderID"] == nil, "not loaded is not null")
     }
 
-    @Test("Rule 15: rows that a full read does not bring go only when the service has them no more, asked by key")
+    @Test("Rule 15: rows missing from a full read are removed only after a check by key")
     func confirmed() async throws {
         let shop = try await Shop()
         let isLying = LockedFlag()
@@ -57,7 +57,7 @@ struct DownloadRuleTests {
     }
 
     @Test(
-        "Rule 15: a read that is lost, or that ends in its midst, takes no row away",
+        "Rule 15: a lost or interrupted read removes no row",
         arguments: [Wire.Fault.answerLost, .answerCut])
     func broken(fault: Wire.Fault) async throws {
         let shop = try await Shop(pageSize: 30)
@@ -73,7 +73,7 @@ struct DownloadRuleTests {
         #expect(try await store.rows("Orders").count == 199)
     }
 
-    @Test("Rule 16: the support for the parts of $expand is tested once")
+    @Test("Rule 16: the support for parts of $expand is probed once")
     func probed() async throws {
         let shop = try await Shop()
         let probes = LockedList()

@@ -9,7 +9,7 @@ import Testing
 /// Rules without a suite of their own.
 @Suite("Rules of the engine")
 struct RuleTests {
-    @Test("Rule 13: orders may come without their customers: references are joins, and never enforced")
+    @Test("Rule 13: orders may exist without their customers, because references are not enforced")
     func references() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Orders"), DefiningQuery(entitySet: "Order_Lines")])
@@ -23,7 +23,7 @@ struct RuleTests {
         #expect(try await store.rows("Order_Lines?$filter=OrderID eq 1002").isEmpty == false, "lines stay")
     }
 
-    @Test("Rule 30: in an offline store the server's change tracking is off: the engine has its own")
+    @Test("Rule 30: an offline store uses its own change tracking instead of the server's")
     func noTracking() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -119,7 +119,7 @@ struct RuleTests {
         return sent.filter { !$0.contains("deltatoken") } + events + queued
     }
 
-    @Test("Rule 33: clock, randomness and identifiers enter by one environment: the same seed gives the same trace")
+    @Test("Rule 33: clock, randomness and identifiers come from one environment, and a seed repeats a run")
     func deterministic() async throws {
         let first = try await trace(seed: 7)
         let second = try await trace(seed: 7)

@@ -16,7 +16,7 @@ struct UploadRuleTests {
     // MARK: Identification
 
     @Test(
-        "Rule 2: a service that does not know repeatable requests gets them once more without that, and from then on",
+        "Rule 2: a service without repeatable requests gets the request once more without the fields",
         arguments: [true, false])
     func notRepeatable(isSet: Bool) async throws {
         let shop = try await Shop()
@@ -54,7 +54,7 @@ struct UploadRuleTests {
     }
 
     @Test(
-        "Rule 3: a request is marked as on its way in the file before it leaves, and so is all of a change set",
+        "Rule 3: a request or change set is marked as sending in the file before it leaves",
         arguments: [true, false])
     func markedBefore(isSet: Bool) async throws {
         let shop = try await Shop()
@@ -92,7 +92,7 @@ struct UploadRuleTests {
 
     // MARK: Versions
 
-    @Test("Rule 5: an entity is read again after an answer without its ETag, for the change behind it")
+    @Test("Rule 5: after a response without its ETag, an entity is read again for the next change")
     func answerWithoutETag() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -140,7 +140,7 @@ struct UploadRuleTests {
 
     // MARK: Order
 
-    @Test("Rule 6: the rest goes on behind a refused request, unless the first refusal is to end the upload")
+    @Test("Rule 6: the rest continues behind a refused request unless the first refusal ends the upload")
     func stopped() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -168,7 +168,7 @@ struct UploadRuleTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 7: an edit is checked against facets, Computed and capabilities when it is made, and then not queued")
+    @Test("Rule 7: an edit is checked against facets, Computed and capabilities before it is queued")
     func checkedAtOnce() async throws {
         let properties = """
             <Property Name="Title" Type="Edm.String" MaxLength="6"/>
@@ -223,7 +223,7 @@ struct UploadRuleTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    @Test("Rule 11: a key that is left out is a Guid, a negative number or a urn:uuid until the service gives one")
+    @Test("Rule 11: a missing key is a Guid, a negative number or a urn:uuid until the service assigns one")
     func temporaryKeys() async throws {
         let root = "http://keys.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))

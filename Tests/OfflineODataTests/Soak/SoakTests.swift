@@ -6,7 +6,7 @@ struct SoakTests {
     /// The number of rounds that reveals growth: 40 rounds to warm up, and 40 more to measure.
     private static let rounds = 80
 
-    @Test("of some seconds: memory, descriptors and log stay flat, and both sides are equal (make soak: an hour)")
+    @Test("of some seconds: memory, descriptors and log stay constant, and both sides are equal (make soak: an hour)")
     func seconds() throws {
         let process = Process()
         process.executableURL = Executables.url("Soak")

@@ -9,7 +9,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Stores of one app, read together")
+@Suite("Several stores of one app read together")
 struct AttachedStoresTests {
     private func encrypted(
         _ remote: any ODataProvider, _ path: String, _ queries: [DefiningQuery] = []
@@ -25,7 +25,7 @@ struct AttachedStoresTests {
     private let seller = AttachedStores.Relation(
         "Album", from: "shop_Orders", to: "studio_Albums", where: ["EmployeeID": "ID"])
 
-    @Test("Queries filter, expand and order across stores that each have a key of their own")
+    @Test("Queries filter, expand and order across stores with different keys")
     func joined() async throws {
         let (shop, studio) = (try await Shop(), try await Studio())
         let orders = try await encrypted(try shop.client(), shop.directory.appendingPathComponent("orders").path)
@@ -60,7 +60,7 @@ struct AttachedStoresTests {
         #expect(try await orders.rows("Orders(1001)").count == 1)
     }
 
-    @Test("A part that is not downloaded yet is not seen, and incompatible stores are refused by name")
+    @Test("A part that is not downloaded is invisible, and incompatible stores are refused")
     func refused() async throws {
         let shop = try await Shop()
         let first = try await shop.clone([DefiningQuery(entitySet: "Products")], named: "first")

@@ -33,7 +33,7 @@ struct ComplexTypeChangeTests {
         .complex(ODataEntity(shape: try #require(depot.service.model.shape(QualifiedName("Depot", "Address"))), values))
     }
 
-    @Test("with a lost property puts pending changes with it into the archive whole", arguments: [true, false])
+    @Test("with a removed property archives pending changes that contain it", arguments: [true, false])
     func lost(isGone: Bool) async throws {
         let fax = "<Property Name=\"Fax\" Type=\"Edm.String\"/>"
         let depot = try await depot(zip: "Edm.Int32", fax: isGone ? fax : "")
@@ -82,7 +82,7 @@ struct ComplexTypeChangeTests {
         }
     }
 
-    @Test("A decimal with more places keeps its value, in rows and in pending changes")
+    @Test("A decimal with more places keeps its value in rows and pending changes")
     func scale() async throws {
         let former = try await depot(price: #"Precision="12" Scale="2""#)
         let newer = try await depot(price: #"Precision="12" Scale="4""#)
@@ -105,7 +105,7 @@ struct ComplexTypeChangeTests {
     }
 
     @Test(
-        "A decimal that gets more places or digits keeps its value in drafts, which nobody else has",
+        "A decimal with more digits keeps its value in drafts, which only the store has",
         arguments: [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func scaleOfDrafts(size: String) async throws {
         let former = try await depot(price: #"Precision="18" Scale="2""#)
@@ -126,7 +126,7 @@ struct ComplexTypeChangeTests {
         #expect(try await migrated.observe.status().pending.map { $0.changes["Price"] } == [mine])
     }
 
-    @Test("A complex type with a first derived one keeps its values in drafts and in pending changes")
+    @Test("A complex type with its first derived type keeps its values in drafts and pending changes")
     func derived() async throws {
         func depot(_ more: String) async throws -> Depot {
             try await Depot { metadata in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Defining queries")
 struct DefiningQueryTests {
-    @Test("are added at any time and fill with the next download")
+    @Test("are added at any time and filled by the next download")
     func added() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
@@ -17,7 +17,7 @@ struct DefiningQueryTests {
         #expect(try await store.queries.all().map(\.name) == ["norway", "products"])
     }
 
-    @Test("have names of their own")
+    @Test("have unique names")
     func named() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
@@ -26,7 +26,7 @@ struct DefiningQueryTests {
     }
 
     @Test(
-        "have parameters in conditions alone, and an error elsewhere suggests another form",
+        "have parameters in conditions only, and errors suggest another form",
         arguments: [
             ("Products(@me)", "Products?$filter=ProductID eq @me"),
             ("Products(ProductID=@me)", "$filter=ProductID eq @me"), ("Products?$search=@me", "double quotes"),
@@ -61,7 +61,7 @@ struct DefiningQueryTests {
         #expect(try await store.queries.all().map(\.name) == ["bergen", "products"])
     }
 
-    @Test("leave rows with changes of ours until these are through (rule 12)")
+    @Test("keep rows with local changes until these are accepted (rule 12)")
     func withChanges() async throws {
         let shop = try await Shop()
         try await shop.sql(
@@ -78,7 +78,7 @@ struct DefiningQueryTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("that are removed and added again bring their rows again")
+    @Test("that are removed and added again are downloaded again")
     func again() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("products", "Products")])
@@ -88,7 +88,7 @@ struct DefiningQueryTests {
         #expect(try await store.rows("Products") == (try await shop.database.rows("Products?$orderby=ProductID")))
     }
 
-    @Test("may name one entity, which is all that is kept then (section 4.1)")
+    @Test("may name a single entity (section 4.1)")
     func oneEntity() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -107,7 +107,7 @@ struct DefiningQueryTests {
         }
     }
 
-    @Test("may name contained entities, and are changed by their path (rule 17)")
+    @Test("may name contained entities, which are changed by their path (rule 17)")
     func contained() async throws {
         let studio = try await Studio()
         let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))

@@ -43,7 +43,7 @@ struct EngineUpgradeTests {
         return queue
     }
 
-    @Test("moves the dependencies of a request into rows, and its failure into columns")
+    @Test("moves the dependencies of a request to rows, and its failure to columns")
     func movesRequests() throws {
         let queue = try Self.earlier()
         try queue.write { try EngineSchema.upgrade(from: 7, in: $0) }
@@ -66,7 +66,7 @@ struct EngineUpgradeTests {
         }
     }
 
-    @Test("keeps the requests that went with deleted rows")
+    @Test("keeps the requests of deleted rows")
     func keepsShelvedRequests() throws {
         let queue = try Self.earlier()
         try queue.write { try EngineSchema.upgrade(from: 7, in: $0) }
@@ -81,7 +81,7 @@ struct EngineUpgradeTests {
         #expect(contents.dropFirst() == [#"{"id":{"integer":10},"detail":{}}"#, "{"])
     }
 
-    @Test("forgets the dependencies of a request that leaves the queue, and keeps those on it")
+    @Test("removes the dependencies of a finished request and keeps those on it")
     func removedRequest() throws {
         let queue = try Self.earlier()
         try queue.write { database in
@@ -93,7 +93,7 @@ struct EngineUpgradeTests {
         }
     }
 
-    @Test("gives every version the same tables as a new store", arguments: 1..<EngineSchema.version)
+    @Test("gives every version the tables of a new store", arguments: 1..<EngineSchema.version)
     func sameTables(version: Int) throws {
         func tables(_ make: (Database) throws -> Void) throws -> [String] {
             try DatabaseQueue().write { database in

@@ -20,7 +20,7 @@ struct FacetTests {
         #expect(try await store.changes.pending().isEmpty)
     }
 
-    @Test("A facet can be handed to another part of an app, and works on the same store")
+    @Test("A facet can be passed to another part of an app")
     func handedOver() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])

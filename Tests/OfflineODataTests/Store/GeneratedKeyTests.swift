@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A store's key that the API makes and keeps")
+@Suite("A store key that the API creates")
 struct GeneratedKeyTests {
     private func create(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineStore {
         try await OfflineStore.create(
@@ -23,7 +23,7 @@ struct GeneratedKeyTests {
         try FileSecretStore(directory: shop.directory.appendingPathComponent(name).path)
     }
 
-    @Test("is made with the store, kept, and found when it is opened again")
+    @Test("is created with the store and found when it is opened again")
     func keeps() async throws {
         let shop = try await Shop()
         let secrets = try secrets(shop)
@@ -47,7 +47,7 @@ struct GeneratedKeyTests {
         try same.close()
     }
 
-    @Test("is not made for a store that exists: the error names it, and nothing is left behind")
+    @Test("is not created for an existing store, whose key is missing")
     func missing() async throws {
         let shop = try await Shop()
         let store = try await create(shop, .generated(in: try secrets(shop), named: SecretName("orders")))
@@ -64,7 +64,7 @@ struct GeneratedKeyTests {
         #expect(try others.names().isEmpty)
     }
 
-    @Test("serves several stores under one name, and each has one under its own")
+    @Test("serves several stores under one name, and each has its own under a separate name")
     func names() async throws {
         let shop = try await Shop()
         let secrets = try secrets(shop)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Instants of the engine")
 struct InstantTests {
-    @Test("advance by durations with fractions, in both directions")
+    @Test("advance by fractional durations in both directions")
     func advance() {
         let start = ODataDateTimeOffset(seconds: 10, picoseconds: 500_000_000_000)
         #expect(start.advanced(by: .seconds(3)) == ODataDateTimeOffset(seconds: 13, picoseconds: 500_000_000_000))
@@ -20,7 +20,7 @@ struct InstantTests {
     }
 
     @Test(
-        "are read from HTTP dates as they are written",
+        "are read from HTTP dates",
         arguments: [0, 784_111_777, 1_790_000_000, 951_782_400] as [Int64])
     func httpDates(seconds: Int64) throws {
         let environment = EngineEnvironment(
@@ -31,7 +31,7 @@ struct InstantTests {
     }
 
     @Test(
-        "are none in other texts",
+        "are not read from other texts",
         arguments: ["", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Foo 1994 08:49:37 GMT", "a b c d e f"])
     func noHTTPDate(text: String) {
         #expect(ODataDateTimeOffset.httpDate(text) == nil)

@@ -8,9 +8,9 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("Looking after a store")
+@Suite("Maintenance of a store")
 struct MaintenanceTests {
-    @Test("compacting makes the files smaller and changes nothing that is seen")
+    @Test("compacting reduces the files and changes no data")
     func compact() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -22,7 +22,7 @@ struct MaintenanceTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    @Test("compacting does not fail because somebody reads for long")
+    @Test("compacting does not fail during a long read")
     func compactWhileRead() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -69,7 +69,7 @@ struct MaintenanceTests {
         try await write { try $0.execute(sql: "DROP TABLE kept") }
     }
 
-    @Test("repairing makes broken indexes again and keeps the queue")
+    @Test("repairing rebuilds broken indexes and keeps the queue")
     func repair() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -111,7 +111,7 @@ struct MaintenanceTests {
         #expect(!statements.names.contains { $0.contains("hush") })
     }
 
-    @Test("a store is removed with all that waits, nothing else of its directory, and can be made again")
+    @Test("a store is removed with its pending changes only, and can be created again")
     func removal() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -129,7 +129,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "a store that is open in this process is not removed, and keeps what waits in it", arguments: [true, false])
+        "a store that is open in this process is not removed", arguments: [true, false])
     func removalWhileOpen(isEncrypted: Bool) async throws {
         let shop = try await Shop()
         let directory = shop.directory.appendingPathComponent("open").path
@@ -152,7 +152,7 @@ struct MaintenanceTests {
         #expect(!OfflineStore.exists(at: directory))
     }
 
-    @Test("a delegate hears of progress and of each request that failed")
+    @Test("a delegate is called for progress and for each failed request")
     func delegate() async throws {
         final class Listener: OfflineStoreDelegate {
             let names = LockedNames()

@@ -57,7 +57,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "with new properties, edited before they are loaded, makes no conflict if one edit is withdrawn (rule 8)",
+        "with new properties, edited before they are loaded, causes no conflict after one edit is withdrawn (rule 8)",
         arguments: [true, false])
     func editedBeforeLoaded(folds: Bool) async throws {
         let shop = try await Shop()
@@ -79,7 +79,7 @@ struct MetadataTests {
         #expect(try await newer.count("SELECT COUNT(*) FROM Customers WHERE Phone = 'second'") == 1)
     }
 
-    @Test("with longer keys keeps pending changes, and the rows that they wait for")
+    @Test("with longer keys keeps pending changes and their rows")
     func recodedKeys() async throws {
         func metadata(_ scale: Int) -> String {
             """
@@ -119,7 +119,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "that binds the expanded properties of a query differently has them expanded anew", arguments: [true, false],
+        "with another binding of expanded properties expands them again", arguments: [true, false],
         [true, false])
     func otherParts(isBoundElsewhere: Bool, isReversed: Bool) async throws {
         let plain = try await Studio()
@@ -171,7 +171,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "has new content within values that are kept whole: all rows are read again, not the changed ones alone",
+        "with new parts of stored values reads all rows again",
         arguments: [
             #"<Property Name="Note" Type="Edm.String"/></ComplexType>"#,
             #"</ComplexType><ComplexType Name="Long" BaseType="T.Line"><Property Name="Note" Type="Edm.String"/></ComplexType>"#,
@@ -221,7 +221,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "keeps a locally changed row that the service has removed, until the change is undone",
+        "keeps a locally changed row that the service removed until the change is undone",
         arguments: [true, false], [true, false])
     func goneBehindChange(isDeletion: Bool, isDownloaded: Bool) async throws {
         let shop = try await Shop()
@@ -242,7 +242,7 @@ struct MetadataTests {
         try await newer.expectEqual(rebuilt)
     }
 
-    @Test("leaves the indexes that were asked for, also the one of $search, and they hear of later changes")
+    @Test("keeps requested indexes, also for $search, and they follow later changes")
     func indexes() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -261,7 +261,7 @@ struct MetadataTests {
         #expect(try await migrated.rows("Customers?$search=Quaxonia").isEmpty)
     }
 
-    @Test("gives no number of a row again: a locally deleted row comes back as itself (rule 11)")
+    @Test("never reuses a row number: a locally deleted row returns as itself (rule 11)")
     func numbers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -277,7 +277,7 @@ struct MetadataTests {
         #expect(both.map { $0["CompanyName"] } == ["New", "Last"])
     }
 
-    @Test("that is not compatible is built anew; the queue is kept, and refused requests are archived (rule 6)")
+    @Test("that is incompatible rebuilds the store; the queue is kept and invalid requests are archived (rule 6)")
     func incompatible() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -297,7 +297,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "of another process is noticed: an open store says that it must be opened again, and writes nothing (rule 10)",
+        "from another process is noticed: an open store must be reopened and writes nothing (rule 10)",
         arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
     func otherProcess(_ change: String) async throws {
         let shop = try await Shop()
@@ -326,7 +326,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "leaves the former store behind, which refuses every call and does nothing",
+        "invalidates the previous store object",
         arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
     func former(_ change: String) async throws {
         let shop = try await Shop()
@@ -415,7 +415,7 @@ struct MetadataTests {
         return ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items))
     }
 
-    @Test("of another process leaves a change that was committed just before in effect")
+    @Test("from another process does not affect a change committed just before")
     func committed() async throws {
         let shop = try await Shop()
         let other = OtherProcess(directory: shop.directory.appendingPathComponent("clone").path)
@@ -433,7 +433,7 @@ struct MetadataTests {
         #expect(try await queued(in: store) == 1)
     }
 
-    @Test("of another process between the requests of a batch leaves the answer to those that are done")
+    @Test("from another process during a batch keeps the responses of finished requests")
     func committedInBatch() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -450,7 +450,7 @@ struct MetadataTests {
         #expect(try await queued(in: store) == 1)
     }
 
-    @Test("of another process does not hide the outcome of a call at once", arguments: [false, true])
+    @Test("from another process does not hide the outcome of an immediate call", arguments: [false, true])
     func calledAtOnce(isLost: Bool) async throws {
         let desk = try await Desk()
         let clones = LockedNames()
@@ -489,7 +489,7 @@ struct MetadataTests {
         store.serviceModel.shape(ofSet: "Customers")?.property("Phone") != nil
     }
 
-    @Test("keeps the state in memory: values of a session's parameters, the delegate, followers of the progress")
+    @Test("keeps the state in memory: session parameters, delegate and progress observers")
     func memory() async throws {
         let shop = try await Shop()
         try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")]).close()
@@ -512,7 +512,7 @@ struct MetadataTests {
         #expect(phases.first == .loadingMetadata && phases.contains(.downloading) && phases.last == .finished)
     }
 
-    @Test("ends the observers of the former store; they begin again on the new one", Patience.limit)
+    @Test("ends the observers of the previous store object, and new ones start", Patience.limit)
     func observation() async throws {
         let shop = try await Shop()
         try await shop.clone().close()
@@ -527,7 +527,7 @@ struct MetadataTests {
         #expect(try await again.next()?.count == 2)
     }
 
-    @Test("is not taken over a connection that still speaks the one of before: that is told, and nothing is changed")
+    @Test("is refused over a connection with the old model, and nothing changes")
     func outdatedConnection() async throws {
         let shop = try await Shop()
         try await shop.clone().close()

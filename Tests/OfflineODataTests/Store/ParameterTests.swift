@@ -12,7 +12,7 @@ struct ParameterTests {
         try DefiningQuery("mine", "Orders?$filter=EmployeeID eq @employee")
     }
 
-    @Test("personalise a query: another value brings other rows, and the old ones go")
+    @Test("select rows for a user: another value brings other rows and removes the old ones")
     func personalised() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try Self.mine()])
@@ -30,7 +30,7 @@ struct ParameterTests {
         #expect(try await reopened.download().removed == 0, "the value is kept with the store")
     }
 
-    @Test("with another value, leave nothing of a first download that was cut short for the one before")
+    @Test("with another value discard an interrupted first download of the old value")
     func changedWhileLoading() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -48,7 +48,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "that change while a download runs count from the next one on, after any outcome of that download",
+        "that change during a download apply from the next one on",
         arguments: [DownloadReport.Method.first, .delta, .refresh])
     func changedMeanwhile(method: DownloadReport.Method) async throws {
         let shop = try await Shop(pageSize: 10)
@@ -88,7 +88,7 @@ struct ParameterTests {
             "and goes on from there")
     }
 
-    @Test("of a session are never written to disk, nor is one that becomes a session's")
+    @Test("of a session are never written to disk")
     func session() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")])

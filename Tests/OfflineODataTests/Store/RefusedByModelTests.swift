@@ -29,7 +29,7 @@ struct RefusedByModelTests {
         return (refresh, shop)
     }
 
-    @Test("stays in the error archive with everything that was to be sent when its entity set is gone")
+    @Test("are archived completely when their entity set is gone")
     func setGone() async throws {
         let (refresh, shop) = try await refreshed("DROP TABLE Hints")
         let store = refresh.store
@@ -58,7 +58,7 @@ struct RefusedByModelTests {
         #expect(try await reopened.observe.status().failed.isEmpty)
     }
 
-    @Test("keeps the values of lost properties, beside those that can still be sent")
+    @Test("keep the values of removed properties beside those that can be sent")
     func propertyGone() async throws {
         let (refresh, shop) = try await refreshed("ALTER TABLE Hints DROP COLUMN Text")
         let archive = try await refresh.store.rows("ErrorArchive")

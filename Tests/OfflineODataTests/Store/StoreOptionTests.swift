@@ -16,7 +16,7 @@ struct StoreOptionTests {
         }
     }
 
-    @Test("Indexes by type are made on each set of the type, and a type that is none is refused")
+    @Test("Indexes by type are created on each set of the type, and an unknown type is refused")
     func indexedTypes() async throws {
         let shop = try await Shop()
         let type = try #require(shop.database.model.entitySet("Customers")?.type)
@@ -55,7 +55,7 @@ struct StoreOptionTests {
         return store
     }
 
-    @Test("Changes that waited longer than the store allows are archived, not sent")
+    @Test("Changes that waited longer than the store allows are archived and not sent")
     func expiry() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -73,7 +73,7 @@ struct StoreOptionTests {
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID < 3") == 12)
     }
 
-    @Test("A change that the service refused long ago waits again when it is asked for again, or mended")
+    @Test("An expired change waits again when it is retried or repaired")
     func expiryOfRefused() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -94,7 +94,7 @@ struct StoreOptionTests {
     }
 
     @Test(
-        "Of changes that were made together and waited too long all wait anew when one is mended, or not wanted any more",
+        "Expired changes of one change set wait again together or are discarded together",
         arguments: ["mended", "deleted"])
     func expiryOfChangeSet(fate: String) async throws {
         let shop = try await Shop()
@@ -116,7 +116,7 @@ struct StoreOptionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Expired changes are among the failures of the upload that was to send them, and of no other")
+    @Test("Expired changes are failures of their upload only")
     func expiryReported() async throws {
         final class Listener: OfflineStoreDelegate {
             let failed = LockedNames()
@@ -147,7 +147,7 @@ struct StoreOptionTests {
         #expect(try await store.observe.events().filter { $0.kind == "failed" }.count == 3)
     }
 
-    @Test("Nothing is sent behind a change that waited too long if the first failure is to end the upload")
+    @Test("Nothing is sent behind an expired change if the first failure ends the upload")
     func expiryStops() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -174,7 +174,7 @@ struct StoreOptionTests {
     }
 
     @Test(
-        "Values that the service gives are here right after the upload on request",
+        "Values from the service are available right after the upload on request",
         arguments: [true, false])
     func earlyPopulation(isEarly: Bool) async throws {
         let shop = try await Shop(
@@ -199,7 +199,7 @@ struct StoreOptionTests {
         #expect(try await texts(store, "Notes") == [isEarly ? "TWO" : "two"])
     }
 
-    @Test("Formats of full and delta reads go along in Accept")
+    @Test("The formats of full and delta reads are listed in Accept")
     func formats() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -216,7 +216,7 @@ struct StoreOptionTests {
         #expect(accepts.last == options.sync.deltaQueryFormat)
     }
 
-    @Test("A refresh after a forgotten delta requests all of a query, page after page")
+    @Test("A refresh after an expired delta reads all pages of a query again")
     func formatOfRefresh() async throws {
         let shop = try await Shop(pageSize: 15)
         let (sent, hasForgotten) = (LockedList(), LockedFlag())
@@ -242,7 +242,7 @@ struct StoreOptionTests {
         #expect(accepts.dropFirst().allSatisfy { $0 == options.sync.definingQueryFormat })
     }
 
-    @Test("The first requests of all queries go in one batch on request, at first and later")
+    @Test("The first requests of all queries are sent in one batch on request")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)
         var options = OfflineStore.Options()
@@ -265,7 +265,7 @@ struct StoreOptionTests {
         #expect(await shop.wire.requests.count == 1)
     }
 
-    @Test("Content-ID stands in the part or in the request within it", arguments: [true, false])
+    @Test("Content-ID stands in the part or in its request", arguments: [true, false])
     func contentID(isWithin: Bool) async throws {
         let shop = try await Shop()
         let body = LockedNames()
@@ -287,7 +287,7 @@ struct StoreOptionTests {
         #expect(lines.filter { $0.hasPrefix("Content-ID: 1") }.count == 1)
     }
 
-    @Test("A store need not keep everything by default")
+    @Test("A store can be opened without keeping everything by default")
     func noDefaults() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -303,7 +303,7 @@ struct StoreOptionTests {
     }
 
     @Test(
-        "Instants without an offset cannot be read, or count as written with the one that is stated",
+        "Instants without an offset are refused, or read with a stated offset",
         arguments: [nil, 0, 120] as [Int?])
     func assumedOffset(offset: Int?) async throws {
         let shop = try await Shop()
@@ -349,7 +349,7 @@ struct StoreOptionTests {
         #expect(store.options.sync.downloadPageSize == 2000, "nothing is changed then")
     }
 
-    @Test("Sizes of caches and pages and the number of readers are set at opening, and change by opening again alone")
+    @Test("Cache size, page size and number of readers are fixed when a store is opened")
     func fixedOptions() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])

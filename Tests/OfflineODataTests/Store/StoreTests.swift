@@ -6,9 +6,9 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("A store on the disk")
+@Suite("A store on disk")
 struct StoreTests {
-    @Test("is opened again with everything in it: rows, queue, keys")
+    @Test("is opened again with its rows, queue and keys")
     func reopened() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -22,7 +22,7 @@ struct StoreTests {
         try await shop.expectEqual(again)
     }
 
-    @Test("holds no plain text in any of its files, also within a transaction, and refuses a wrong key")
+    @Test("contains no plain text in any file, and refuses a wrong key")
     func encrypted() async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET City = 'PLAINTEXTMARKER'")
@@ -54,7 +54,7 @@ struct StoreTests {
         }
     }
 
-    @Test("syncs in one process at a time; the second is told the process id (rule 10)")
+    @Test("synchronises in one process at a time, and the second one is told the process id (rule 10)")
     func busy() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -76,7 +76,7 @@ struct StoreTests {
         }
     }
 
-    @Test("without a connection works, and refuses to sync")
+    @Test("without a connection works and refuses to synchronise")
     func disconnected() async throws {
         let shop = try await Shop()
         let path = try await shop.clone().directory

@@ -14,7 +14,7 @@ struct SyncLockTests {
         }
     }
 
-    @Test("A planted link, soft or hard, destroys no file of the user")
+    @Test("A planted link destroys no file of the user")
     func plantedLinks() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -41,7 +41,7 @@ struct SyncLockTests {
         #expect(!FileManager.default.fileExists(atPath: dangling))
     }
 
-    @Test("A file of that name with other content is left as it is; one with a process number is taken")
+    @Test("A lock file with other content stays as it is, and one with a process number is used")
     func otherContent() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -59,7 +59,7 @@ struct SyncLockTests {
         }
     }
 
-    @Test("A pipe in its place is refused at once", .timeLimit(.minutes(1)))
+    @Test("A pipe instead of the lock file is refused at once", .timeLimit(.minutes(1)))
     func pipe() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -7,7 +7,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-@Suite("How a store orders and compares texts")
+@Suite("Order and comparison of texts in a store")
 struct TextComparisonTests {
     private static let words = [
         "côté", "Zoe", "cote", "Cote", "zoo", "STRASSE", "Straße", "ΣΊΣΥΦΟΣ", "Σίσυφος", "ä", "a", "b", "côte",
@@ -40,7 +40,7 @@ struct TextComparisonTests {
         }
     }
 
-    @Test("By default, by their code points")
+    @Test("By default, texts are compared by code points")
     func codePoints() async throws {
         let store = try await store(nil, nil, of: try await Shop(with: Self.sql))
         #expect(try await words(store, "$filter=Word eq 'zoe'") == [])
@@ -49,7 +49,7 @@ struct TextComparisonTests {
                 == Self.words.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
     }
 
-    @Test("Without case, comparisons, searches and orders go by the letters")
+    @Test("Without case, comparisons, searches and orders ignore letter case")
     func caseless() async throws {
         let store = try await store(nil, false, of: try await Shop(with: Self.sql))
         #expect(try await words(store, "$filter=Word eq 'zoe'") == ["Zoe"])
@@ -68,7 +68,7 @@ struct TextComparisonTests {
                 == ["a", "b", "cote", "Cote", "côte", "côté", "STRASSE", "Straße", "Zoe", "zoo"])
     }
 
-    @Test("As a dictionary has them: letters, then accents, then case", arguments: [true, false])
+    @Test("In dictionary order, letters come first, then accents, then case", arguments: [true, false])
     func dictionary(isCaseSensitive: Bool) async throws {
         let store = try await store(.dictionary, isCaseSensitive, of: try await Shop(with: Self.sql))
         let streets = isCaseSensitive ? ["Straße", "STRASSE"] : ["STRASSE", "Straße"]
@@ -81,7 +81,7 @@ struct TextComparisonTests {
         #expect(try await words(store, "$filter=contains(Word,'OT')") == (isCaseSensitive ? [] : ["cote", "Cote"]))
     }
 
-    @Test("Pages go on where the last one ended", arguments: TextCollation.allCases, [true, false])
+    @Test("Pages continue where the last one ended", arguments: TextCollation.allCases, [true, false])
     func pages(collation: TextCollation, isCaseSensitive: Bool) async throws {
         let store = try await store(collation, isCaseSensitive, of: try await Shop(with: Self.sql)) {
             $0.runtime.localPageSize = 2
@@ -91,7 +91,7 @@ struct TextComparisonTests {
         }
     }
 
-    @Test("Keys are exact in any case")
+    @Test("Keys are exact for any comparison")
     func keys() async throws {
         let store = try await store(.dictionary, false, of: try await Shop(with: Self.sql))
         #expect(try await store.rows("Codes('Ab')").count == 1)
@@ -101,14 +101,14 @@ struct TextComparisonTests {
         #expect(try await store.rows("Codes?$filter=Code eq 'ab'").count == 2)
     }
 
-    @Test("The engine's own sets compare as the store does")
+    @Test("The engine's own sets use the comparison of the store")
     func engineSets() async throws {
         let store = try await store(nil, false, of: try await Shop(with: Self.sql))
         try await store.update("Words(1)", ["Other": "new"])
         #expect(try await store.rows("RequestQueue?$filter=EntitySet eq 'WORDS'").count == 1)
     }
 
-    @Test("An index serves them, and is kept by edits, copies and repairs")
+    @Test("An index supports the comparison, and edits, copies and repairs keep it")
     func index() async throws {
         let shop = try await Shop(with: Self.sql)
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))

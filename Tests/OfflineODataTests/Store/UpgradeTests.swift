@@ -34,7 +34,7 @@ struct UpgradeTests {
         return (directory, try KeySource(keyFile: directory.appendingPathComponent("key").path, allowsExposed: true))
     }
 
-    @Test("takes a deletion back that waits in it, and sends the rest", arguments: kept)
+    @Test("undoes a pending deletion and sends the rest", arguments: kept)
     func syncs(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -60,7 +60,7 @@ struct UpgradeTests {
         #expect(try await store.rows("Categories").count == 6)
     }
 
-    @Test("has its full-text indexes rebuilt if they split words otherwise")
+    @Test("rebuilds its full-text indexes if words are split differently now")
     func searchIndexes() async throws {
         let (directory, key) = try Self.copy(try #require(Self.kept.last))
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -85,7 +85,7 @@ struct UpgradeTests {
         try store.close()
     }
 
-    @Test("is upgraded once when several processes open it at the same time", arguments: kept)
+    @Test("is upgraded once if several processes open it at the same time", arguments: kept)
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -105,7 +105,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("opens with its rows and its queue, and is used on", arguments: kept)
+    @Test("opens with its rows and queue, and works", arguments: kept)
     func opens(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -136,7 +136,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("is kept for every version up to the present one")
+    @Test("is available for every version up to the current one")
     func everyVersion() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery("categories", "Categories")])
@@ -149,7 +149,7 @@ struct UpgradeTests {
     /// Creates the fixture that ``opens(fixture:)`` reads, once for each version; existing fixtures are never
     /// replaced. This is a tool in the form of a test, which only runs on request.
     @Test(
-        "is made of the present one, to be kept",
+        "is created by the current version for later tests",
         .enabled(if: ProcessInfo.processInfo.environment["OUTPOST_FIXTURE"] == "make", "OUTPOST_FIXTURE=make"))
     func makes() async throws {
         let shop = try await Shop()

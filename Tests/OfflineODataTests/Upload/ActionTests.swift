@@ -7,13 +7,13 @@ import OfflineOData
 import Testing
 
 /// The changes that an action makes to its bound entity count as the client's own (rule 5).
-@Suite("A change that is queued behind an action on its entity")
+@Suite("A change behind a queued action on its entity")
 struct ActionTests {
     private func methods(_ desk: Desk) async -> [HTTPRequest.Method] { await desk.wire.requests.map(\.method) }
 
     // MARK: Own changes
 
-    @Test("is sent with the ETag that the entity has after the action, which is read if no answer tells it")
+    @Test("is sent with the ETag after the action, which is read if no response contains it")
     func unanswered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -32,7 +32,7 @@ struct ActionTests {
         #expect(here.control.etag == ticket.control.etag)
     }
 
-    @Test("needs no request more if the action answers with the entity")
+    @Test("needs no further request if the action returns the entity")
     func answered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -46,7 +46,7 @@ struct ActionTests {
         #expect(ticket["State"] == "reopened" && ticket["Text"] == "mine")
     }
 
-    @Test("is no conflict between several actions and changes, each with the ETag that the one before has left")
+    @Test("does not conflict with several actions and changes, each with the previous ETag")
     func chain() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -65,7 +65,7 @@ struct ActionTests {
         #expect(Set(guards).count == 4, "each has made another version")
     }
 
-    @Test("is no conflict either if it is made after the upload, before the next download")
+    @Test("does not conflict if it is made after the upload and before the next download")
     func afterUpload() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -78,7 +78,7 @@ struct ActionTests {
         #expect(try await desk.ticket()["State"] == "done")
     }
 
-    @Test("goes on without a refused action, which is called again on its result")
+    @Test("continues without a refused action, which is called again on the result")
     func refused() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -92,7 +92,7 @@ struct ActionTests {
         #expect(try await desk.ticket(2)["State"] == "closed")
     }
 
-    @Test("is guarded by the action if both are in one change set")
+    @Test("is guarded by the action in the same change set")
     func changeSet() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -111,7 +111,7 @@ struct ActionTests {
         #expect(try await store.rows("Tickets(1)").first?.control.etag == ticket.control.etag)
     }
 
-    @Test("Rule 8: is compared with the result of the action, at a service without ETags")
+    @Test("Rule 8: is compared with the result of the action without ETags")
     func withoutETags() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: false)
@@ -127,7 +127,7 @@ struct ActionTests {
     // MARK: Conflicts
 
     @Test(
-        "is in conflict with another's, and so is the action: neither acts",
+        "conflicts together with the action if another user changed the entity: neither acts",
         arguments: zip([true, true, false], [false, true, false]))
     func conflict(hasETags: Bool, isSet: Bool) async throws {
         let desk = try await Desk()
@@ -163,7 +163,7 @@ struct ActionTests {
         return (desk, store)
     }
 
-    @Test("is sent on top of the server version with the action, if the client wins", arguments: [true, false])
+    @Test("is sent on top of the server version with the action if the client wins", arguments: [true, false])
     func clientWins(hasETags: Bool) async throws {
         let (desk, store) = try await contested(hasETags: hasETags)
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
@@ -174,7 +174,7 @@ struct ActionTests {
         #expect(ticket["State"] == "closed" && ticket["Text"] == "mine")
     }
 
-    @Test("is withdrawn with the action, if the server wins", arguments: [true, false])
+    @Test("is withdrawn with the action if the server wins", arguments: [true, false])
     func serverWins(hasETags: Bool) async throws {
         let (desk, store) = try await contested(hasETags: hasETags)
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
@@ -185,7 +185,7 @@ struct ActionTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("is decided on by a policy that knows the entity of the action")
+    @Test("is decided by a policy that gets the entity of the action")
     func custom() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -214,7 +214,7 @@ struct ActionTests {
         return store
     }
 
-    @Test("Rule 1: goes on behind an action in doubt, as far as the values are those that it was made of")
+    @Test("Rule 1: continues behind an action with an unknown outcome if the base values are unchanged")
     func doubt() async throws {
         let desk = try await Desk()
         let store = try await doubtful(desk, ["Text": "mine"])
@@ -225,7 +225,7 @@ struct ActionTests {
         #expect(try await desk.ticket()["Text"] == "mine")
     }
 
-    @Test("Rule 1: is a conflict behind an action in doubt if values differ, since nobody knows their author")
+    @Test("Rule 1: conflicts behind an action with an unknown outcome if values differ")
     func doubtfulValues() async throws {
         let desk = try await Desk()
         let store = try await doubtful(desk, ["State": "done"])

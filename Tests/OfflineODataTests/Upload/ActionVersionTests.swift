@@ -9,7 +9,7 @@ import Testing
 
 /// An action applies to the version that the client's own requests have produced, but not to one with changes
 /// of other users.
-@Suite("Rule 5: the version that an action is called on")
+@Suite("Rule 5: the version for an action call")
 struct ActionVersionTests {
     /// Uploads the pending changes and loses the response to the first action.
     private func loseAnswer(_ desk: Desk, _ store: OfflineStore) async throws {
@@ -19,7 +19,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "does not, after a lost response, let a change behind the action overwrite changes by others",
+        "does not, after a lost response, let a later change overwrite changes by others",
         arguments: [true, false])
     func changedByOthersMeanwhile(isChanged: Bool) async throws {
         let desk = try await Desk()
@@ -40,7 +40,7 @@ struct ActionVersionTests {
 
     // MARK: Unknown outcomes
 
-    @Test("is the one after another action in doubt, if the values are those that were seen, and in turn")
+    @Test("follows another action with an unknown outcome if the seen values are unchanged")
     func doubtOfAnother() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -56,7 +56,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Touch", "Close", "Touch"])
     }
 
-    @Test("is not the one after another action in doubt, if values differ, since nobody knows their author")
+    @Test("does not follow another action with an unknown outcome if values differ")
     func doubtfulValues() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -70,7 +70,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Close"])
     }
 
-    @Test("is the one that a change has made since the action was in doubt")
+    @Test("is the version of a change made after the unknown outcome")
     func changedSince() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -85,7 +85,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Close", "Close"])
     }
 
-    @Test("is not a version of another client from after the lost response: that is a conflict")
+    @Test("is not a later version of another client: that is a conflict")
     func changedByOthersSince() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -101,7 +101,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "Rule 1: is the one that the service has when it is in doubt, in a change set as alone, and a change goes on behind it",
+        "Rule 1: is the current one after an unknown outcome, also in a change set, and a later change continues",
         arguments: [true, false])
     func inDoubt(isSet: Bool) async throws {
         let desk = try await Desk()
@@ -130,7 +130,7 @@ struct ActionVersionTests {
 
     // MARK: Change sets
 
-    @Test("guards a whole change set only if all its changes are based on it, else there is a conflict")
+    @Test("guards a whole change set only if all its changes are based on it")
     func differing() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -167,7 +167,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "is the one after our stream, unless another client has changed the entity before it",
+        "is the one after the app's own stream unless others changed the entity before",
         arguments: [true, false])
     func stream(isAlone: Bool) async throws {
         let (desk, store) = try await scanned()
@@ -183,7 +183,7 @@ struct ActionVersionTests {
         #expect(try await desk.service.stream("Tickets(1)/Scan") == "two")
     }
 
-    @Test("is not that of a stream behind it, which is sent with its own ETag")
+    @Test("is not that of a later stream, which has its own ETag")
     func streamBehind() async throws {
         let (desk, store) = try await scanned()
         let scan = try ODataURL(parsing: "Tickets(1)/Scan")
@@ -199,7 +199,7 @@ struct ActionVersionTests {
 
     // MARK: The archive
 
-    @Test("Rule 8: is not compared for a change in the archive, which keeps its base version")
+    @Test("Rule 8: is not compared for an archived change, which keeps its base version")
     func archivedBehind() async throws {
         let desk = try await Desk()
         let isRefusing = LockedFlag()
@@ -228,7 +228,7 @@ struct ActionVersionTests {
         #expect(try await desk.ticket(2)["Text"] == "theirs")
     }
 
-    @Test("is shown by the archive as far as a new model has a place for it")
+    @Test("is shown in the archive as far as a new model allows")
     func migrated() async throws {
         func ranked(_ type: String) async throws -> Desk {
             let text = #"<Property Name="Text" Type="Edm.String"/>"#

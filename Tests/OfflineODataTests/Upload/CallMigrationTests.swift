@@ -10,7 +10,7 @@ import OfflineOData
 import Testing
 
 /// The effect of a new service model on pending calls.
-@Suite("Rule 6: the call of an action that the service has no more as it was")
+@Suite("Rule 6: the call of an action that the service changed or removed")
 struct CallMigrationTests {
     /// A service with a print action.
     private final class Press: Sendable {
@@ -61,7 +61,7 @@ struct CallMigrationTests {
     }
 
     @Test(
-        "goes to the archive with its parameters, and the rest goes on",
+        "is archived with its parameters, and the rest continues",
         arguments: [
             [("Copies", TypeReference.primitive(.guid)), ("Colour", .primitive(.string))],
             [("Copies", .primitive(.int32))],
@@ -84,7 +84,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("stays if the model still has the action, or has more parameters")
+    @Test("stays if the model still has the action, or gives it more parameters")
     func kept() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }
@@ -99,7 +99,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("does not hold up the queue if an earlier version has left it there")
+    @Test("does not block the queue if an earlier version left it there")
     func leftThere() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }

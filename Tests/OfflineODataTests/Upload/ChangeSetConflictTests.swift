@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change set of which others have changed a part")
+@Suite("A change set with entities that others changed")
 struct ChangeSetConflictTests {
     private static let theirs = "UPDATE Products SET Stock = 99 WHERE ProductID"
 
@@ -43,7 +43,7 @@ struct ChangeSetConflictTests {
     }
 
     @Test(
-        "Rule 8: is a conflict if others changed a property that only a later change of an entity is based on",
+        "Rule 8: is a conflict if others changed a property that a later change of an entity needs",
         arguments: [false, true])
     func changedLater(isOurs: Bool) async throws {
         let shop = try await Shop()
@@ -70,7 +70,7 @@ struct ChangeSetConflictTests {
     private static let lineGone = "DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
 
     @Test(
-        "is sent without a deletion that others have made already",
+        "is sent without a deletion that others already made",
         arguments: [true, false], [1, 2])
     func deletedByOthers(hasETags: Bool, products: Int64) async throws {
         let shop = try await Shop()
@@ -92,7 +92,7 @@ struct ChangeSetConflictTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("still meets changes by others if it is sent without a deletion that they made")
+    @Test("still meets other changes if it is sent without a deletion that others made")
     func deletedAndChangedByOthers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -107,7 +107,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 99)
     }
 
-    @Test("is a conflict if it also changes an entity that others have deleted")
+    @Test("is a conflict if it also changes an entity that others deleted")
     func changedAndDeleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -149,7 +149,7 @@ struct ChangeSetConflictTests {
         case updated, createdAndUpdated, updatedAndDeleted
     }
 
-    @Test("that changes an entity twice is taken by a service that asks for the version", arguments: Twice.allCases)
+    @Test("that changes an entity twice is accepted by a service that requires versions", arguments: Twice.allCases)
     func requiredETag(twice: Twice) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: strict(try shop.client()))
@@ -175,7 +175,7 @@ struct ChangeSetConflictTests {
     }
 
     @Test(
-        "that changes entities of unknown versions, and such a change alone, is taken by a service that asks for them",
+        "with unknown versions is accepted by a service that requires them",
         arguments: [true, false], [true, false])
     func unknownETag(isAlone: Bool, compares: Bool) async throws {
         let shop = try await Shop()
@@ -196,7 +196,7 @@ struct ChangeSetConflictTests {
     // MARK: Unknown outcomes
 
     @Test(
-        "Rule 8: is a conflict if others changed all of it since its answer was lost: the server version is not overwritten",
+        "Rule 8: is a conflict if others changed everything since its response was lost",
         arguments: [true, false])
     func changedAll(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -210,7 +210,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 2) == 99)
     }
 
-    @Test("Rule 8: is compared again before it is sent again, and waits as a whole for the conflict of one")
+    @Test("Rule 8: is compared again before it is repeated, and waits as a whole for a conflict")
     func changedOne() async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: false, Self.twoStocks)
@@ -226,7 +226,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 2) == 7)
     }
 
-    @Test("Rule 1: is done if one of its changes shows that, despite later changes by others")
+    @Test("Rule 1: succeeded if one of its changes proves it, despite later changes by others")
     func acted() async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: true, Self.twoStocks)
@@ -239,7 +239,7 @@ struct ChangeSetConflictTests {
     }
 
     @Test(
-        "Rule 1: is in doubt if others changed the evidence: its creations are not repeated",
+        "Rule 1: has an unknown outcome if others changed the evidence, and its creations are not repeated",
         arguments: [true, false])
     func creation(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -256,7 +256,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 99)
     }
 
-    @Test("Rule 1: is done or sent again if nobody else has been there", arguments: [true, false])
+    @Test("Rule 1: is recognised as sent or repeated if nobody else changed the entities", arguments: [true, false])
     func undisturbed(hasActed: Bool) async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: hasActed) { changes in
@@ -274,7 +274,7 @@ struct ChangeSetConflictTests {
 
     // MARK: Policies
 
-    @Test("is sent on top of the server version in one round, however many of it they have changed")
+    @Test("is sent on top of the server version in one round for any number of conflicts")
     func clientWins() async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false))
@@ -293,7 +293,7 @@ struct ChangeSetConflictTests {
         #expect(requests.filter { $0.method == .get }.count == 16, "each is looked at before the round and after it")
     }
 
-    @Test("is sent on top of the server version also if the service first answers with a dependent refusal (424)")
+    @Test("is sent on top of the server version even after a dependent refusal (424)")
     func failedDependency() async throws {
         let shop = try await Shop()
         let dependent = ODataError(status: 424, code: "FailedDependency", message: "Another one was refused.")
@@ -318,7 +318,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 2) == 7)
     }
 
-    @Test("is withdrawn if the server wins: entities that others have not changed keep their values")
+    @Test("is withdrawn if the server wins, and unchanged entities keep their values")
     func serverWins() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -337,7 +337,7 @@ struct ChangeSetConflictTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is withdrawn with its relations if the server version wins, and with no others")
+    @Test("is withdrawn only with its own relations if the server wins")
     func relations() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change set that a service may have taken, or does not take as it is")
+@Suite("A change set that a service may have accepted, or does not accept")
 struct ChangeSetDoubtTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
@@ -34,7 +34,7 @@ struct ChangeSetDoubtTests {
         return store
     }
 
-    @Test("Rule 1: is in doubt if the evidence differs: a deletion may be another client's")
+    @Test("Rule 1: has an unknown outcome if the evidence differs: a deletion may be another client's")
     func disagreement() async throws {
         let shop = try await Shop()
         let stock = try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1")
@@ -47,7 +47,7 @@ struct ChangeSetDoubtTests {
         #expect(try await store.rows("Products(1)").first?["Stock"] == 5, "it is not forgotten")
     }
 
-    @Test("Rule 1: is done if all its changes are there, and sent again if none is", arguments: [true, false])
+    @Test("Rule 1: succeeded if all its changes are there, and is repeated if none is", arguments: [true, false])
     func agreement(hasActed: Bool) async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: hasActed)
@@ -84,7 +84,7 @@ struct ChangeSetDoubtTests {
         }
     }
 
-    @Test("Rule 1: is not taken apart if it may have acted and something on the way refuses it now")
+    @Test("Rule 1: is not split if it may have acted and a proxy refuses it now")
     func refusedOnTheWay() async throws {
         let shop = try await Shop()
         let isMended = LockedFlag()
@@ -102,7 +102,7 @@ struct ChangeSetDoubtTests {
     }
 
     @Test(
-        "Rule 1: is looked for if it may have acted and the service takes no batches any more",
+        "Rule 1: is searched if it may have acted and the service no longer accepts batches",
         arguments: [404, 405, 501])
     func refusedLater(status: Int) async throws {
         let shop = try await Shop()
@@ -116,7 +116,7 @@ struct ChangeSetDoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
     }
 
-    @Test("is sent one after the other for now if something on the way refuses it, and together the next time")
+    @Test("is split for now if a proxy refuses it, and sent as one the next time")
     func passingRefusal() async throws {
         let shop = try await Shop()
         let isRefusing = LockedFlag()
@@ -137,7 +137,7 @@ struct ChangeSetDoubtTests {
         }
     }
 
-    @Test("is in doubt as a whole if the service took a part of it and refused another")
+    @Test("has an unknown outcome if the service accepted only a part of it")
     func partly() async throws {
         let shop = try await Shop()
         let base = PlainService(base: try shop.client())
@@ -160,7 +160,7 @@ struct ChangeSetDoubtTests {
         #expect(report.failed.allSatisfy { $0.failure?.message.contains("Not this.") == true })
     }
 
-    @Test("an answer to a change within a batch that leads elsewhere is no success")
+    @Test("a redirected response to a change within a batch is no success")
     func redirectedPart() async throws {
         let shop = try await Shop()
         let item = BatchItem(id: "1", request: ODataRequest(.delete, try ODataURL(parsing: "Products(1)")))
@@ -207,7 +207,7 @@ struct ChangeSetDoubtTests {
     }
 
     @Test(
-        "Rule 1: is in doubt, and not sent otherwise, if a refused repeat was not marked as recognised",
+        "Rule 1: has an unknown outcome if a refused repeat was not marked as recognised",
         arguments: [400, 403, 404, 405, 412, 500, 501])
     func refusedRepeat(status: Int) async throws {
         let depot = try await Depot()
@@ -219,7 +219,7 @@ struct ChangeSetDoubtTests {
         #expect(try await depot.service.rows("Headers?$filter=Title eq 'third'").count == 1)
     }
 
-    @Test("Rule 2: is in doubt if the service does not know repeatable requests any more")
+    @Test("Rule 2: has an unknown outcome if the service no longer knows repeatable requests")
     func repeatabilityGone() async throws {
         let depot = try await Depot()
         let error = ODataError(status: 501, code: "No", message: "What is that?", repeatabilityResult: .rejected)
@@ -233,7 +233,7 @@ struct ChangeSetDoubtTests {
         #expect(try await depot.service.rows("Headers").count == 4)
     }
 
-    @Test("Rule 1: is settled by its keys if a refused repeat was not marked as recognised")
+    @Test("Rule 1: is resolved by its keys if a refused repeat was not marked as recognised")
     func refusedRepeatWithKeys() async throws {
         let depot = try await Depot()
         let store = try await refused(depot, ODataError(status: 500, code: "", message: "No.")) { store in
@@ -275,7 +275,7 @@ struct ChangeSetDoubtTests {
     }
 
     @Test(
-        "is sent one after the other if the service takes no references in bodies, as stated or as found out",
+        "is split if the service accepts no references in bodies, stated or detected",
         arguments: [nil, 400, 501])
     func withoutBind(status: Int?) async throws {
         let depot = try await Depot()
@@ -297,7 +297,7 @@ struct ChangeSetDoubtTests {
         #expect(refusals.names == (status.map { $0 == 400 ? ["400", "400"] : ["501"] } ?? []))
     }
 
-    @Test("is one change set if the service takes references in bodies and only PATCH is unknown to it")
+    @Test("is one change set if only PATCH is unknown to the service")
     func withoutPatch() async throws {
         let depot = try await Depot()
         let service = Gateway(
@@ -328,7 +328,7 @@ struct ChangeSetDoubtTests {
         }
     }
 
-    @Test("is one change set if the service takes references in bodies")
+    @Test("is one change set if the service accepts references in bodies")
     func withBind() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()

@@ -41,7 +41,7 @@ struct ChangeSetMeetingTests {
         }
     }
 
-    @Test("is refused as a whole if its created entity was deleted locally during the upload, and the queue goes on")
+    @Test("is refused as a whole if its created entity was deleted locally during the upload, and the queue continues")
     func deletedOnTheWay() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(
@@ -57,7 +57,7 @@ struct ChangeSetMeetingTests {
     }
 
     @Test(
-        "Rule 8: has acted if others have changed one of its entities since, and pending changes behind it meet that",
+        "Rule 8: succeeded if others changed one of its entities later, and pending changes meet that change",
         arguments: [true, false])
     func overtaken(isRepeatable: Bool) async throws {
         let shop = try await Shop()
@@ -79,7 +79,7 @@ struct ChangeSetMeetingTests {
     }
 
     @Test(
-        "Rule 8: has acted if others have changed other properties since, and pending changes behind it meet that",
+        "Rule 8: succeeded if others changed other properties later, and pending changes meet that change",
         arguments: [true, false])
     func overtakenBesides(isRepeatable: Bool) async throws {
         let shop = try await Shop()
@@ -118,7 +118,7 @@ struct ChangeSetMeetingTests {
     }
 
     @Test(
-        "Rule 1: is looked for by values that nothing else has, so that it is neither made twice nor in doubt",
+        "Rule 1: is searched by unique values, so that it is neither repeated nor unknown",
         arguments: [true, false])
     func correlated(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -148,7 +148,7 @@ struct ChangeSetMeetingTests {
         }
     }
 
-    @Test("is withdrawn with all of another one that changes the same entity, if that is gone at the service")
+    @Test("is withdrawn with another change set of the same entity if the service deleted it")
     func givenUp() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -162,7 +162,7 @@ struct ChangeSetMeetingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is discarded with all of another one that changes the same entity")
+    @Test("is discarded with another change set of the same entity")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -176,7 +176,7 @@ struct ChangeSetMeetingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 8: pending changes behind a creation in doubt meet changes by others, once these are downloaded")
+    @Test("Rule 8: pending changes behind a creation with an unknown outcome meet downloaded changes by others")
     func downloadedDoubt() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: losing(PlainService(base: try shop.client()), hasActed: true))

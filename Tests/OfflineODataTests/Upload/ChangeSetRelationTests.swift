@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key beside the creation of its entities")
+@Suite("A relation without a foreign key and the creation of its entities")
 struct ChangeSetRelationTests {
     /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
     private func relatedAlbum(_ store: OfflineStore) async throws {
@@ -24,7 +24,7 @@ struct ChangeSetRelationTests {
         }
     }
 
-    @Test("Rule 5: names both of its ends by their content ids, in one change set")
+    @Test("Rule 5: names both its ends by content ids in one change set")
     func together() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -41,7 +41,7 @@ struct ChangeSetRelationTests {
     }
 
     @Test(
-        "follows it with the keys that the service gave if no references or no batches are taken",
+        "follows with the service keys if no references or no batches are accepted",
         arguments: [true, false])
     func oneByOne(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -60,7 +60,7 @@ struct ChangeSetRelationTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("follows it if the service is found to take no references in bodies", arguments: [400, 501])
+    @Test("follows if the service turns out to accept no references in bodies", arguments: [400, 501])
     func foundOut(status: Int) async throws {
         let studio = try await Studio()
         let service = Gateway(
@@ -82,7 +82,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
     }
 
-    @Test("is one of a deep insert: to an existing entity, and to one created within", arguments: [true, false])
+    @Test("is part of a deep insert: to existing and to new entities", arguments: [true, false])
     func deepInsert(isNew: Bool) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -102,7 +102,7 @@ struct ChangeSetRelationTests {
         #expect(try await studio.service.rows("Albums(3)/Notes").map { $0["Text"] } == ["a"])
     }
 
-    @Test("is one of a batch that the app sends to its store, with references of its own")
+    @Test("is part of a batch from the app with its own references")
     func batch() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -126,7 +126,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["new"])
     }
 
-    @Test("that is removed from its other end again follows it: no content id can stand there")
+    @Test("that is removed from its other end again is sent after it")
     func takenAway() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -148,7 +148,7 @@ struct ChangeSetRelationTests {
 
     // MARK: Relations sent alone
 
-    @Test("is made with the key that the service gave in an earlier upload, whichever end that is of")
+    @Test("is sent with the service key of an earlier upload, for both ends")
     func later() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -167,7 +167,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 2) == ["new"])
     }
 
-    @Test("is made with the key that the service gave although the entity has gone from the store by then")
+    @Test("is sent with the service key although the entity left the store")
     func removed() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

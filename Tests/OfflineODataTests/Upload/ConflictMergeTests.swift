@@ -18,7 +18,7 @@ struct ConflictMergeTests {
         try await shop.sql("UPDATE Customers SET \(column) = '\(value)' WHERE CustomerID = '\(id)'")
     }
 
-    @Test("Changes of different properties are put together, with and without ETags", arguments: [true, false])
+    @Test("Changes of different properties are merged, with and without ETags", arguments: [true, false])
     func different(hasETags: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: try shop.client(), hasETags: hasETags))
@@ -33,7 +33,7 @@ struct ConflictMergeTests {
         try await store.rows(customer).forEach { #expect($0["City"] == "Mine") }
     }
 
-    @Test("Changes of the same property stay a conflict that names it, and nothing of the change is sent")
+    @Test("Changes of the same property are a conflict that names it, and nothing is sent")
     func same() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -46,7 +46,7 @@ struct ConflictMergeTests {
         #expect(try await shop.text("SELECT City || Country FROM Customers WHERE CustomerID = 'C0002'") != "TheirsMine")
     }
 
-    @Test("The same change by both sides is accepted without being sent")
+    @Test("The same change on both sides is accepted without being sent")
     func agreed() async throws {
         let shop = try await Shop()
         let sent = LockedList()
@@ -85,7 +85,7 @@ struct ConflictMergeTests {
     }
 
     @Test(
-        "Another ETag with the same values is no conflict with any policy, whether a download brought it or not",
+        "Another ETag with equal values is no conflict for any policy",
         arguments: policies, [false, true])
     func changedETags(policy: String, isDownloaded: Bool) async throws {
         let shop = try await Shop()
@@ -117,7 +117,7 @@ struct ConflictMergeTests {
         #expect(try await there(shop) == "Theirs, Mine")
     }
 
-    @Test("A deletion stays a conflict with a change, by whichever side", arguments: [true, false])
+    @Test("A deletion and a change are a conflict, in both directions", arguments: [true, false])
     func deletion(isOurs: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -145,7 +145,7 @@ struct ConflictMergeTests {
         #expect(report.accepted.count == 1 && report.failed.isEmpty)
     }
 
-    @Test("The merged change carries the new ETag, and gives up when others come first five times", arguments: [5, 6])
+    @Test("The merged change has the new ETag and gives up after five newer changes by others", arguments: [5, 6])
     func races(count: Int) async throws {
         let shop = try await Shop()
         let tries = Mutex<[String?]>([])
@@ -173,7 +173,7 @@ struct ConflictMergeTests {
         #expect((city == "Mine") == (count == 5))
     }
 
-    @Test("Pending changes behind a merged change meet the changes by others, and merge or are conflicts of their own")
+    @Test("Pending changes behind a merged change are merged or become conflicts")
     func behind() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -188,7 +188,7 @@ struct ConflictMergeTests {
         #expect(try await shop.text("SELECT Country FROM Customers WHERE CustomerID = 'C0002'") == "Two")
     }
 
-    @Test("A change set is merged as a whole, or is a conflict as a whole", arguments: [true, false])
+    @Test("A change set is merged or conflicts as a whole", arguments: [true, false])
     func changeSet(isConflict: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -212,7 +212,7 @@ struct ConflictMergeTests {
         }
     }
 
-    @Test("In a change set, a later change of a merged entity meets the changes by others there")
+    @Test("In a change set, a later change of a merged entity meets the changes by others")
     func behindInChangeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -229,7 +229,7 @@ struct ConflictMergeTests {
         #expect(try await store.rows(customer) == shop.database.rows(customer))
     }
 
-    @Test("Each entity set has the policy that the options of the store say, the others that of the upload")
+    @Test("Each entity set has the policy from the store options, or that of the upload")
     func bySet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -248,7 +248,7 @@ struct ConflictMergeTests {
         #expect(report.failed.map(\.entitySet) == ["Employees"])
     }
 
-    @Test("A stream is one value: the same bytes are no conflict, others are", arguments: ["two", "three"])
+    @Test("A stream is one value: equal bytes are no conflict, and different ones are", arguments: ["two", "three"])
     func stream(theirs: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
@@ -260,7 +260,7 @@ struct ConflictMergeTests {
         #expect(try await studio.service.stream("Pictures(1)/$value") == theirs)
     }
 
-    @Test("A closure of the app can merge conflicts that it does not decide itself")
+    @Test("A closure of the app can delegate conflicts to the merge")
     func closure() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -19,7 +19,7 @@ struct ConflictPolicyTests {
         try await shop.text("SELECT CompanyName || ', ' || City FROM Customers WHERE CustomerID = 'C0002'")
     }
 
-    @Test("fail: the change is in the archive with both versions")
+    @Test("fail: the change is archived with both versions")
     func fail() async throws {
         let shop = try await Shop()
         let (_, report) = try await conflict(shop, .fail)
@@ -42,7 +42,7 @@ struct ConflictPolicyTests {
         #expect(try await store.rows("Customers('C0002')").first?["City"] == "Theirs")
     }
 
-    @Test("a closure merges property by property, knowing base, mine and the server version")
+    @Test("a closure merges property by property from base, local and server version")
     func merged() async throws {
         let shop = try await Shop()
         let (store, report) = try await conflict(
@@ -62,7 +62,7 @@ struct ConflictPolicyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 8: at services without ETags values are compared before a change is sent, unless that is turned off")
+    @Test("Rule 8: without ETags, values are compared before a change is sent unless that is disabled")
     func withoutETags() async throws {
         let shop = try await Shop()
         let plain = PlainService(base: try shop.client(), hasETags: false)
@@ -78,7 +78,7 @@ struct ConflictPolicyTests {
     }
 
     @Test(
-        "a deletion by others is a conflict with any status, until the change is refused for itself",
+        "a deletion by others is a conflict with any status",
         arguments: [404, 410, 412, 428], [false, true])
     func deleted(status: Int, isInChangeSet: Bool) async throws {
         let shop = try await Shop()

@@ -47,7 +47,7 @@ struct CreatedKeyTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("is read from the address of a contained entity")
+    @Test("is read from the location of a contained entity")
     func contained() async throws {
         let studio = try await Studio()
         let service = lean(try studio.client()) { sheet in
@@ -62,7 +62,7 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Albums(1)/Sheets").map { $0["ID"] } == theirs)
     }
 
-    @Test("is read from an address that ends in the type, or else from the entity's id", arguments: [true, false])
+    @Test("is read from a location that ends in a type, or from the entity's id", arguments: [true, false])
     func derived(isInLocation: Bool) async throws {
         let depot = try await Depot { metadata in
             metadata.replacingOccurrences(
@@ -90,7 +90,7 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Papers").map { $0["ID"] } == theirs)
     }
 
-    @Test("is looked for in an address in time in proportion to its length", Patience.limit)
+    @Test("is searched in a location in time proportional to its length", Patience.limit)
     func longAddress() async throws {
         let shop = try await Shop()
         let service = lean(try shop.client()) { order in
@@ -104,7 +104,7 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
-    @Test("is reported beside the temporary one of the request")
+    @Test("is reported beside the temporary key")
     func report() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -119,7 +119,7 @@ struct CreatedKeyTests {
 
     // MARK: Dependent changes
 
-    @Test("is told to an action, although the entity is not to stay here")
+    @Test("is used by an action, even if the entity is not kept")
     func action() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -136,7 +136,7 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Albums").count == 3)
     }
 
-    @Test("is told to a header field, although the entity is not to stay here")
+    @Test("is used by a header field, even if the entity is not kept")
     func headerField() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

@@ -7,13 +7,13 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An upload in doubt")
+@Suite("An upload with unknown outcome")
 struct DoubtTests {
     private static let order: [String: ODataValue] = [
         "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
     ]
 
-    @Test("counts a create as done although reading it again fails: it is not sent twice")
+    @Test("accepts a creation although reading it again fails, and does not repeat it")
     func readAgainFails() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
@@ -39,7 +39,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "does not repeat a create that a gateway gave up waiting for, or that it was too busy to bring the answer of",
+        "does not repeat a creation that a gateway timed out",
         arguments: [408, 502, 503, 504])
     func gatewayTimeout(status: Int) async throws {
         let shop = try await Shop()
@@ -58,7 +58,7 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("does not include a request that a busy service refused with a time to come again")
+    @Test("does not include a request that a busy service refused with Retry-After")
     func notLetIn() async throws {
         let shop = try await Shop()
         let isBusy = LockedFlag()
@@ -78,7 +78,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "Rule 1: stays if a refused repeat was not marked as recognised",
+        "Rule 1: stays unknown if a refused repeat was not marked as recognised",
         arguments: [400, 403, 409, 412, 413, 500])
     func refusedRepeat(status: Int) async throws {
         let shop = try await Shop()
@@ -108,7 +108,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "Rule 1: is settled by the key if a refused repeat was not marked as recognised",
+        "Rule 1: is resolved by the key if a refused repeat was not marked as recognised",
         arguments: [true, false])
     func refusedRepeatWithKey(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -122,7 +122,7 @@ struct DoubtTests {
         #expect(report.failed.map(\.state) == (hasActed ? [] : [.refused]))
     }
 
-    @Test("Rule 2: stays in doubt if the service does not know repeatable requests any more")
+    @Test("Rule 2: stays unknown if the service no longer knows repeatable requests")
     func repeatabilityGone() async throws {
         let shop = try await Shop()
         let error = ODataError(
@@ -158,7 +158,7 @@ struct DoubtTests {
             })
     }
 
-    @Test("finds a created entity by a correlation property that the app names (rule 1)", arguments: [true, false])
+    @Test("finds a created entity by a named correlation property (rule 1)", arguments: [true, false])
     func correlation(hasActed: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
@@ -197,7 +197,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is not sent at all when it has waited too long, and is in the archive instead")
+    @Test("is archived and not sent if it is too old")
     func expired() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -217,7 +217,7 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 6)
     }
 
-    @Test("does not take a delete for done that met another's change (rule 5)")
+    @Test("does not accept a deletion that met a change by others (rule 5)")
     func deleteConflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -229,7 +229,7 @@ struct DoubtTests {
         #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 99)
     }
 
-    @Test("knows the entity that was deleted here and came again as the one that was made")
+    @Test("recognises an entity that was deleted locally and downloaded again")
     func deletedAndBroughtAgain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -249,7 +249,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("accepted after a download has brought later changes by others, shows these after the next one")
+    @Test("that is accepted after a download shows later changes by others after the next download")
     func acceptedLate() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -271,7 +271,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "never replaces a downloaded version with an older one, if a repeat is answered without the entity",
+        "never replaces a downloaded version with an older one after a repeat without an entity",
         arguments: [true, false])
     func leanRepeat(isTogether: Bool) async throws {
         let shop = try await Shop()
@@ -295,7 +295,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("compares, if a repeat is answered without the entity and the entity cannot be read")
+    @Test("compares after a repeat without an entity if the entity cannot be read")
     func unreadableRepeat() async throws {
         let shop = try await Shop()
         let isClosed = LockedFlag()
@@ -322,7 +322,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("accepted while a first download runs stops nothing, and the next one compares")
+    @Test("that is accepted during a first download stops nothing, and the next download compares")
     func acceptedWhileLoading() async throws {
         let shop = try await Shop(pageSize: 10)
         let isAccepting = LockedFlag()
@@ -358,7 +358,7 @@ struct DoubtTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }
 
-    @Test("holds a create with an unreadable success in doubt, and goes on with the rest")
+    @Test("keeps a creation with an unreadable success as unknown and continues")
     func unreadable() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -376,7 +376,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "ends if a service finds a conflict every time, although the client's version is to win",
+        "ends if the service reports a conflict every time although the client wins",
         Patience.limit)
     func endlessConflict() async throws {
         let shop = try await Shop()
@@ -392,7 +392,7 @@ struct DoubtTests {
         #expect(report.failed.map(\.failure?.status) == [412])
     }
 
-    @Test("goes on when the other's version may not be read")
+    @Test("continues if the other version may not be read")
     func forbiddenTheirs() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
@@ -411,7 +411,7 @@ struct DoubtTests {
         #expect(report.accepted.map(\.entitySet) == ["Products"])
     }
 
-    @Test("takes an update of a missing entity for a conflict: the policy decides")
+    @Test("treats an update of a missing entity as a conflict for the policy")
     func goneUpdate() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -429,7 +429,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("learns the key from Location when the returned entity does not show it (rule 11)")
+    @Test("learns the key from Location if the returned entity lacks it (rule 11)")
     func bodyWithoutKey() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -449,7 +449,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("stores an answer that has arrived although its task is cancelled (rule 3)")
+    @Test("stores an arrived response although its task is cancelled (rule 3)")
     func cancelled() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -467,7 +467,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "stores the answer to an action that has arrived although its task is cancelled (rule 3)",
+        "stores an arrived action response although its task is cancelled (rule 3)",
         arguments: ["Close", "Reopen"], [true, false])
     func cancelledAction(name: String, isSet: Bool) async throws {
         let desk = try await Desk()
@@ -494,7 +494,7 @@ struct DoubtTests {
         #expect(desk.calls.names == [name])
     }
 
-    @Test("Rule 2: first sent is when it was first on its way, not when a connection could not be made")
+    @Test("Rule 2: the time of first sending is that of the first transmission, not of a failed connection")
     func firstSent() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -525,7 +525,7 @@ struct DoubtTests {
         #expect(abs(date.timeIntervalSince1970 - Double(EngineEnvironment.system.now().seconds)) < 3600)
     }
 
-    @Test("Rule 2: a change set for which no connection could be made was not on its way, nor any of it")
+    @Test("Rule 2: a change set without a connection was not sent, nor any part of it")
     func firstSentTogether() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -544,7 +544,7 @@ struct DoubtTests {
         #expect(try await store.upload().accepted.count == 2)
     }
 
-    @Test("takes a relation for made that the service says is there already")
+    @Test("accepts a relation that the service already has")
     func relationThere() async throws {
         let studio = try await Studio()
         let isAgain = LockedFlag()

@@ -14,7 +14,7 @@ struct ErrorArchiveTests {
         return store
     }
 
-    @Test("keeps the refused change, its reason and the entity as the user left it")
+    @Test("contains the refused change, its reason and the local version")
     func kept() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -24,7 +24,7 @@ struct ErrorArchiveTests {
         #expect(try await store.rows("Products(6)").first?["Stock"] == -4)
     }
 
-    @Test("is emptied by editing the entity again")
+    @Test("becomes empty when the entity is edited again")
     func mended() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -36,7 +36,7 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("discards a change: the entity gets the server version")
+    @Test("discards a change, and the entity gets the server version")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -44,7 +44,7 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("retries a change as it is")
+    @Test("retries a change unchanged")
     func retried() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -52,7 +52,7 @@ struct ErrorArchiveTests {
         #expect(try await store.upload().failed.count == 1, "the service has not changed its mind")
     }
 
-    @Test("retries after a conflict on top of the other's version")
+    @Test("retries a conflict on top of the server version")
     func retriedConflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -64,7 +64,7 @@ struct ErrorArchiveTests {
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
 
-    @Test("forgets a refused create that is deleted here")
+    @Test("removes a refused creation that is deleted locally")
     func createDeleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -77,7 +77,7 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("names an unknown request")
+    @Test("reports an unknown request")
     func unknown() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([])
@@ -85,7 +85,7 @@ struct ErrorArchiveTests {
         await #expect(throws: OfflineError.self) { try await store.changes.discard([4711]) }
     }
 
-    @Test("restores a deleted entity after a refused delete")
+    @Test("restores a deleted entity after a refused deletion")
     func deleteDiscarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -116,7 +116,7 @@ struct ArchiveDependencyTests {
         return store
     }
 
-    @Test("goes with a refused create that is discarded: it would refer to nothing")
+    @Test("is discarded with a refused creation, to which it would refer")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop)
@@ -124,7 +124,7 @@ struct ArchiveDependencyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("goes with a refused create that is deleted here")
+    @Test("is removed with a refused creation that is deleted locally")
     func deleted() async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop)
@@ -132,7 +132,7 @@ struct ArchiveDependencyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("may be its mending: entities that the mended change refers to are sent first")
+    @Test("may be its repair, and the entities that it refers to are sent first")
     func mendedByLater() async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop)
@@ -144,7 +144,7 @@ struct ArchiveDependencyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is a new entity under the key of one with a refused delete: both can be discarded")
+    @Test("with a new entity under the key of a refused deletion can be discarded, and so can the deletion")
     func recreated() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -158,9 +158,9 @@ struct ArchiveDependencyTests {
     }
 }
 
-@Suite("A refused creation of an entity that another client has created")
+@Suite("A refused creation of an entity that another client created")
 struct TakenKeyTests {
-    @Test("deleted here leaves the other's entity: it is still there")
+    @Test("is deleted locally, and the other client's entity stays")
     func deleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -172,7 +172,7 @@ struct TakenKeyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("deleted here before it was sent leaves the other's entity too")
+    @Test("is deleted locally before it was sent, and the other client's entity stays")
     func deletedBefore() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -186,7 +186,7 @@ struct TakenKeyTests {
     }
 }
 
-@Suite("A request in doubt")
+@Suite("A request with unknown outcome")
 struct AcceptTests {
     private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineStore {
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -204,7 +204,7 @@ struct AcceptTests {
         return store
     }
 
-    @Test("is accepted as having acted: the next download brings its result")
+    @Test("is accepted as successful, and the next download brings its result")
     func accepted() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
@@ -214,7 +214,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, so that its dependents can follow")
+    @Test("is accepted with its service key, so that dependents can follow")
     func acceptedWithKey() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)
@@ -226,7 +226,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, and changes with the temporary one are no conflict")
+    @Test("is accepted with its service key without conflicts of pending changes")
     func acceptedBeneathDeletion() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
@@ -242,7 +242,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, which replaces the temporary one in all dependents")
+    @Test("is accepted with its service key, which replaces the temporary key in all dependents")
     func acceptedBeneathReference() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)
@@ -259,7 +259,7 @@ struct AcceptTests {
     }
 
     @Test(
-        "is accepted under the key of an entity that came meanwhile and was deleted here: both are that one, and it goes",
+        "is accepted with the key of a downloaded, locally deleted entity: both are one, and it is deleted",
         arguments: [true, false], [true, false])
     func acceptedBesideDeletion(deletesBoth: Bool, takesBack: Bool) async throws {
         let shop = try await Shop()
@@ -282,7 +282,7 @@ struct AcceptTests {
         #expect(try await store.rows("Orders").count == (takesBack ? 201 : 200))
     }
 
-    @Test("is accepted only when it is in doubt, not when it was refused")
+    @Test("is accepted only if its outcome is unknown, not if it was refused")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

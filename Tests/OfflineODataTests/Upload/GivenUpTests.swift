@@ -12,7 +12,7 @@ struct GivenUpTests {
         try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
     }
 
-    @Test("are reported apart from accepted changes, in the report and in the event log")
+    @Test("are reported separately from accepted changes, in the report and the event log")
     func report() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -28,7 +28,7 @@ struct GivenUpTests {
         #expect(event.requests == 2 && event.failures == 0)
     }
 
-    @Test("include the whole change set, and dependents")
+    @Test("include the whole change set and its dependents")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -48,7 +48,7 @@ struct GivenUpTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is every change of an entity that the service has no more")
+    @Test("include every change of an entity that the service deleted")
     func deleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -33,7 +33,7 @@ struct HeaderPlaceholderTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is created first, with any priority of the request, of an action too")
+    @Test("is created first for any priority, also for an action")
     func priority() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -47,7 +47,7 @@ struct HeaderPlaceholderTests {
         #expect(try await sentFields(studio.wire) == ["Tags(4)", "Tags(4)"])
     }
 
-    @Test("is made before a refused request that an edit with the field has mended")
+    @Test("is created before a refused request that an edit with the field repaired")
     func mended() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -60,7 +60,7 @@ struct HeaderPlaceholderTests {
         #expect(try await sentFields(shop.wire) == ["Categories(6)"])
     }
 
-    @Test("in one transaction with the request is made first all the same: no content id can stand in a header field")
+    @Test("in one transaction with the request is created first")
     func together() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

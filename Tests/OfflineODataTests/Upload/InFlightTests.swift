@@ -5,7 +5,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("An edit while a request is on its way")
+@Suite("An edit during a request")
 struct InFlightTests {
     /// Edits of the app between the execution of a request and its response.
     private final class App: Sendable {
@@ -35,7 +35,7 @@ struct InFlightTests {
         return try await shop.clone(through: service)
     }
 
-    @Test("of the entity, of entities that refer to it, and of its ETag chain, is sent after it")
+    @Test("to the entity, its referring entities and its ETag chain is sent afterwards")
     func edits() async throws {
         let shop = try await Shop()
         let app = App()
@@ -57,7 +57,7 @@ struct InFlightTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("that deletes the entity is sent after it", arguments: [ODataRequest.Method.create, .update])
+    @Test("that deletes the entity is sent afterwards", arguments: [ODataRequest.Method.create, .update])
     func deletes(method: ODataRequest.Method) async throws {
         let shop = try await Shop()
         let app = App()
@@ -78,7 +78,7 @@ struct InFlightTests {
 
     enum Meanwhile: CaseIterable { case nothing, changed, changedAndMine, changedAndTheirs, deleted }
 
-    @Test("that takes it back while the service is asked about it leaves nothing of it", arguments: Meanwhile.allCases)
+    @Test("that undoes a change during the comparison removes it completely", arguments: Meanwhile.allCases)
     func undone(meanwhile: Meanwhile) async throws {
         let shop = try await Shop()
         let app = App()
@@ -113,7 +113,7 @@ struct InFlightTests {
         #expect(customer?.isLocal == false, "nothing waits for it")
     }
 
-    @Test("that takes a change set back while the service is asked about it leaves nothing of it")
+    @Test("that undoes a change set during the comparison removes it completely")
     func undoneTogether() async throws {
         let shop = try await Shop()
         let app = App()
@@ -136,7 +136,7 @@ struct InFlightTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("survives that the answer is lost: both arrive once")
+    @Test("survives a lost response, and both changes arrive once")
     func lostAnswer() async throws {
         let shop = try await Shop()
         let app = App()
@@ -153,7 +153,7 @@ struct InFlightTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("does not overwrite changes by others behind a request with a lost response")
+    @Test("does not overwrite changes by others after a lost response")
     func overtaken() async throws {
         let shop = try await Shop()
         let app = App()
@@ -179,7 +179,7 @@ struct InFlightTests {
     }
 
     @Test(
-        "does not overwrite further changes by others behind a request with a lost response",
+        "does not overwrite further changes by others after a lost response",
         arguments: [true, false], [true, false])
     func overtakenBesides(isRepeatable: Bool, isNext: Bool) async throws {
         let shop = try await Shop()
@@ -198,7 +198,7 @@ struct InFlightTests {
     }
 
     @Test(
-        "deletes nothing that others have changed behind a request with a lost response",
+        "does not delete changes by others after a lost response",
         arguments: [true, false], [true, false])
     func overtakenDeletion(isRepeatable: Bool, isChanged: Bool) async throws {
         let shop = try await Shop()

@@ -5,9 +5,9 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 11: a key that the service gives reaches every place")
+@Suite("Rule 11: a service key reaches all")
 struct KeyRewritingTests {
-    @Test("also indirect references to the entity, if each key is part of the next")
+    @Test("also indirect references, if each key is part of the next")
     func throughKeys() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -27,7 +27,7 @@ struct KeyRewritingTests {
         #expect(try await store.rows("Schedules(HeaderID=-1,ItemNo=1,No=1)").count == 1, "by its old link too")
     }
 
-    @Test("also within one change set, through entities with keys that include it")
+    @Test("also entities in one change set whose keys include it")
     func throughKeysTogether() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -62,7 +62,7 @@ struct KeyRewritingTests {
         #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [header])
     }
 
-    @Test("also rows that were deleted with a locally deleted entity, and come back with it")
+    @Test("also rows that were deleted with a local entity and return")
     func deletedHere() async throws {
         let depot = try await Depot()
         let store = try await depot.clone(
@@ -82,7 +82,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "also a row with a downloaded twin under the new key, from before the response",
+        "also a row with a downloaded twin under the new key",
         arguments: [true, false])
     func twinsOfDependents(isEdited: Bool) async throws {
         let shop = try await Shop()
@@ -113,7 +113,7 @@ struct KeyRewritingTests {
             try await shop.count("SELECT Quantity FROM \"Order Lines\" WHERE OrderID = 1201") == (isEdited ? 7 : 2))
     }
 
-    @Test("also requests of rows that refer to another entity by now, or are deleted", arguments: ["moved", "deleted"])
+    @Test("also requests of rows that refer to another entity now, or are deleted", arguments: ["moved", "deleted"])
     func former(fate: String) async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -137,7 +137,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "also a reference chain of any length, by keys that each have a part of it", .timeLimit(.minutes(10)))
+        "also a chain of references with any length", .timeLimit(.minutes(10)))
     func chain() async throws {
         let depot = try await Depot { metadata in
             let key = #"<PropertyRef Name="HeaderID"/><PropertyRef Name="No"/></Key>"#

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An update that is answered without the entity")
+@Suite("An update with a response without the entity")
 struct LeanAnswerTests {
     /// Returns a service that answers the first update with 204; another user changes the product before it is
     /// read again.
@@ -46,7 +46,7 @@ struct LeanAnswerTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 3)
     }
 
-    @Test("lets the next one follow if others have changed something else", arguments: [false, true])
+    @Test("lets the next one continue if others changed something else", arguments: [false, true])
     func besides(tellsETag: Bool) async throws {
         let shop = try await Shop()
         let store = try await store(

@@ -4,9 +4,9 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Uploads to services that do not do all that the standard asks")
+@Suite("Uploads to services that deviate from the standard")
 struct LenientUploadTests {
-    @Test("An answer that shows another entity renames nothing")
+    @Test("A response with another entity renames nothing")
     func anotherEntity() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -19,7 +19,7 @@ struct LenientUploadTests {
         #expect(try await store.rows("Items").map { $0["ID"] } == [1])
     }
 
-    @Test("A service that acts and then answers 500 gets one order")
+    @Test("A service that acts and then responds with 500 gets one order")
     func actsAndFails() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -30,7 +30,7 @@ struct LenientUploadTests {
     }
 
     @Test(
-        "A change is repeated without added fields after a refusal that proves that it did not act",
+        "A change is repeated without added fields after a refusal that proves no effect",
         arguments: [406, 415, 501])
     func proof(_ status: Int) async throws {
         let service = OddService()
@@ -46,7 +46,7 @@ struct LenientUploadTests {
         #expect(service.requests.filter { $0.method == "POST" }.count == 2)
     }
 
-    @Test("Keys become segments of the path if the service finds nothing under parentheses")
+    @Test("Keys become path segments if the service does not find them in parentheses")
     func keySegments() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -65,7 +65,7 @@ struct LenientUploadTests {
     }
 
     @Test(
-        "MERGE that is refused is sent as PATCH, or as a POST that stands for it, before a whole entity is put",
+        "A refused MERGE is sent as PATCH or a tunnelled POST before a PUT",
         arguments: ["GET, PATCH", "GET, POST", nil])
     func merge(_ allowed: String?) async throws {
         let service = OddService(OddService.olderSchema())
@@ -82,7 +82,7 @@ struct LenientUploadTests {
         #expect(!service.requests.contains { $0.method == "PUT" })
     }
 
-    @Test("The further errors of a refusal are kept")
+    @Test("The further errors of a refusal are stored")
     func details() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -98,7 +98,7 @@ struct LenientUploadTests {
         #expect(details == [ODataError.Detail(code: "2", message: "blocked", target: "Name")])
     }
 
-    @Test("Giving up a change of an entity that others have deleted removes the row")
+    @Test("Discarding a change of an entity that others deleted removes the row")
     func deletedByOthers() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -110,7 +110,7 @@ struct LenientUploadTests {
     }
 
     @Test(
-        "A service that speaks Atom alone is cloned and changed",
+        "A service that supports only Atom is cloned and changed",
         arguments: ["", #"sap:supported-formats="atom" xmlns:sap="http://www.sap.com/Protocols/SAPData""#])
     func atom(_ container: String) async throws {
         let service = OddService(OddService.olderSchema(container: container))
@@ -139,7 +139,7 @@ struct LenientUploadTests {
     }
 
     @Test(
-        "An entity is read and changed at the edit link that the service gave it",
+        "An entity is read and changed at its edit link",
         arguments: ["things/1", "/svc/edit/Items(1)"])
     func editLink(_ link: String) async throws {
         let service = OddService(rows: [1: "{\"@odata.editLink\":\"\(link)\",\"ID\":1,\"Name\":\"a\"}"])
@@ -155,7 +155,7 @@ struct LenientUploadTests {
         #expect(service.lines.contains("PATCH \(target)"))
     }
 
-    @Test("An edit link that is the address of the key is not kept")
+    @Test("An edit link that equals the key address is not stored")
     func ownEditLink() async throws {
         let service = OddService(
             rows: [1: #"{"@odata.editLink":"http://odd.test/svc/Items(1)","ID":1,"Name":"a"}"#])
@@ -165,7 +165,7 @@ struct LenientUploadTests {
         #expect(service.lines.contains("PATCH Items(1)"))
     }
 
-    @Test("An answer that is no success is not mistaken for one", arguments: [202, 304])
+    @Test("A response without success is not accepted", arguments: [202, 304])
     func noSuccess(_ status: Int) async throws {
         let service = OddService()
         let store = try await service.clone()

@@ -8,7 +8,7 @@ import Testing
 /// A service answers 423 while somebody else edits an entity (RFC 4918, 11.3).
 @Suite("Changes of locked entities")
 struct LockedEntityTests {
-    @Test("A change of a locked entity waits with its reason until the service takes it, and the rest is sent")
+    @Test("A change of a locked entity waits with its reason until the service accepts it, and the rest is sent")
     func waits() async throws {
         let shop = try await Shop()
         let editor = Editor(of: "Products(1)")
@@ -40,7 +40,7 @@ struct LockedEntityTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("The reason is kept in the file, and forgotten when the change is taken back and made again")
+    @Test("The reason is stored, and removed when the change is undone and made again")
     func kept() async throws {
         let shop = try await Shop()
         let editor = Editor(of: "Products(1)")
@@ -57,7 +57,7 @@ struct LockedEntityTests {
         #expect(try await again.upload().accepted.count == 1)
     }
 
-    @Test("A locked creation holds the changes that need its key, in either form of sending", arguments: [true, false])
+    @Test("A locked creation holds its dependents, singly and in a change set", arguments: [true, false])
     func dependents(isByCategory: Bool) async throws {
         let shop = try await Shop()
         let editor = Editor(of: "Orders")
@@ -86,7 +86,7 @@ struct LockedEntityTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("A change set with a locked entity waits as a whole, and nothing of it acts before")
+    @Test("A change set with a locked entity waits as a whole without any effect")
     func changeSet() async throws {
         let shop = try await Shop()
         let editor = Editor(of: "Products(1)")
@@ -110,7 +110,7 @@ struct LockedEntityTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("A creation with a lost response is not made twice when the entity is locked meanwhile")
+    @Test("A creation with a lost response is not repeated if the entity is locked meanwhile")
     func lostBefore() async throws {
         let shop = try await Shop()
         let editor = Editor(of: "Categories", times: 1, after: 1)

@@ -8,7 +8,7 @@ import Testing
 
 /// While a service is redeployed, a router answers all requests with 404 and its own text. Some services do so
 /// as well for missing entities.
-@Suite("An answer that something is not there")
+@Suite("A response that something is missing")
 struct MissTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
@@ -23,7 +23,7 @@ struct MissTests {
     }
 
     @Test(
-        "of a gateway that reports everything as missing decides nothing",
+        "from a gateway that reports everything as missing decides nothing",
         arguments: ["delete", "update", "create", "set"], [404, 410])
     func ofRouter(change: String, status: Int) async throws {
         let shop = try await Shop()
@@ -61,7 +61,7 @@ struct MissTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of a gateway that reports everything as missing decides nothing before a comparison, either")
+    @Test("from a gateway that reports everything as missing decides nothing before a comparison")
     func beforeSending() async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()
@@ -77,7 +77,7 @@ struct MissTests {
         #expect(try await store.rows(Self.line).first?["Quantity"] == 7)
     }
 
-    @Test("is believed if the service answers, though not in words of OData", arguments: [true, false])
+    @Test("is accepted if the service responds, even without an OData error", arguments: [true, false])
     func ofService(heedsETags: Bool) async throws {
         let shop = try await Shop()
         let asked = LockedList()

@@ -4,9 +4,9 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 8: a value that is no number")
+@Suite("Rule 8: NaN")
 struct NotANumberTests {
-    @Test("equals itself if nobody has changed it", arguments: ["Edm.Double", "Edm.Single"], [true, false])
+    @Test("equals itself if nobody changed it", arguments: ["Edm.Double", "Edm.Single"], [true, false])
     func unchanged(type: String, isDeleted: Bool) async throws {
         let desk = try await Desk { metadata in
             let text = #"<Property Name="Text" Type="Edm.String"/>"#
@@ -29,7 +29,7 @@ struct NotANumberTests {
         #expect(report.accepted.map(\.kind) == [isDeleted ? .delete : .update])
     }
 
-    @Test("is a conflict if others have put a number in its place")
+    @Test("is a conflict if others replaced it with a number")
     func changed() async throws {
         let desk = try await Desk { metadata in
             let text = #"<Property Name="Text" Type="Edm.String"/>"#

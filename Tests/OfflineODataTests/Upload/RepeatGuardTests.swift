@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change without a known version, and with a lost first transmission")
+@Suite("A change without a known version and with a lost first response")
 struct RepeatGuardTests {
     enum Way: CaseIterable { case alone, together, whole }
 
@@ -40,7 +40,7 @@ struct RepeatGuardTests {
     }
 
     @Test(
-        "Rule 8: is guarded again by the version that was found before: others have been there since",
+        "Rule 8: is guarded again by the version found before, since others changed it",
         arguments: Way.allCases)
     func guarded(way: Way) async throws {
         let shop = try await Shop()

@@ -7,7 +7,7 @@ import OfflineOData
 import Testing
 
 /// The capability of repeatable requests counts only after a response has confirmed it (rule 39).
-@Suite("A proxy that takes the fields of repeatable requests out")
+@Suite("A proxy that removes the fields of repeatable requests")
 struct StrippedFieldTests {
     /// A transport that removes the header fields in both directions.
     private struct Stripping: HTTPTransport {
@@ -44,7 +44,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    @Test("Once a response has confirmed it, a change with a lost response is sent again and recognised")
+    @Test("After a confirming response, a change with a lost response is sent again and recognised")
     func confirmed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())
@@ -57,7 +57,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    @Test("A refusal confirms it as well, of a single change or of a change set", arguments: [false, true])
+    @Test("A refusal confirms repeatable requests too, for a change or a change set", arguments: [false, true])
     func confirmedByRefusal(isTogether: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())

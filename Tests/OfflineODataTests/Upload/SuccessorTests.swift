@@ -25,7 +25,7 @@ struct SuccessorTests {
     }
 
     @Test(
-        "is made once the first one is gone at the service, whether it is the same or another",
+        "is sent once the first entity is deleted at the service",
         arguments: ["New", "Other"])
     func made(name: String) async throws {
         let shop = try await Shop()
@@ -38,7 +38,7 @@ struct SuccessorTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is made in one change set with the first one and its deletion")
+    @Test("is sent in one change set with the first entity and its deletion")
     func together() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -54,7 +54,7 @@ struct SuccessorTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("waits while the service does not delete the first one")
+    @Test("waits while the service does not delete the first entity")
     func waits() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -77,7 +77,7 @@ struct SuccessorTests {
     }
 
     @Test(
-        "is made, although the first one was refused, or its making and deletion are folded", arguments: [true, false])
+        "is sent although the first creation was refused or folded with its deletion", arguments: [true, false])
     func firstNeverMade(isRefused: Bool) async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -94,7 +94,7 @@ struct SuccessorTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("stays when an upload ends between the three, after any download", arguments: 1...3)
+    @Test("stays if an upload ends between the three requests", arguments: 1...3)
     func cut(count: Int) async throws {
         let shop = try await Shop()
         let store = try await made(shop, again: "Other")

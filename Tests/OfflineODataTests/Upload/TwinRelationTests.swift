@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 @Suite(
-    "Rule 11: relations in the place of others follow an entity that a download has brought before its key was known")
+    "Rule 11: relations that replaced others, of an entity that a download brought before its key was known")
 struct TwinRelationTests {
     /// Changes the metadata so that an album has one tag as its motto.
     private static func withMotto(_ metadata: String) -> String {
@@ -54,7 +54,7 @@ struct TwinRelationTests {
         return (studio, store)
     }
 
-    @Test("They are those of the last request, and each restores the relation that it replaced")
+    @Test("The relations are those of the last request, and each restores the replaced one")
     func takenBack() async throws {
         let (_, store) = try await twins()
         #expect(try await motto(store) == ["green"])
@@ -66,7 +66,7 @@ struct TwinRelationTests {
         #expect(try await motto(store) == ["blue"], "what the service has")
     }
 
-    @Test("They come back at once, too, when all changes of the entity are undone")
+    @Test("The relations return when all changes of the entity are undone")
     func undone() async throws {
         let (_, store) = try await twins()
         #expect(try await store.changes.undo([ODataURL(parsing: "Albums(3)")]) == 1)
@@ -74,7 +74,7 @@ struct TwinRelationTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("They are sent under the key that the service gave")
+    @Test("The relations are sent with the service key")
     func uploaded() async throws {
         let (studio, store) = try await twins()
         let report = try await store.upload()

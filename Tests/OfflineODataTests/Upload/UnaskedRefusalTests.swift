@@ -6,10 +6,10 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("A refusal with a lost question for the reason")
+@Suite("A refusal with a lost read for its reason")
 struct UnaskedRefusalTests {
     @Test(
-        "Rule 1: one change and a change set are refused and in no doubt, though the service remembers nothing of them",
+        "Rule 1: a change and a change set are refused and not unknown, although the service remembers nothing",
         arguments: [1, 2], [false, true])
     func lost(count: Int, wasLost: Bool) async throws {
         let shop = try await Shop()
@@ -22,7 +22,9 @@ struct UnaskedRefusalTests {
         expectConflict(of: count, try await store.upload().failed)
     }
 
-    @Test("Rule 1: nor where the process ended meanwhile", Patience.limit, arguments: [1, 2], [false, true])
+    @Test(
+        "Rule 1: they are refused and not unknown after a restart as well", Patience.limit, arguments: [1, 2],
+        [false, true])
     func crashed(count: Int, wasLost: Bool) async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: try shop.client(), losesFirst: wasLost, answersLate: true)

@@ -5,10 +5,10 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("An answer that cannot be read")
+@Suite("An unreadable response")
 struct UnreadableAnswerTests {
     @Test(
-        "of an entity that is to be looked at does not hold up the others",
+        "for a compared entity does not block the others",
         arguments: [false, true], [false, true])
     func unreadable(hasETags: Bool, isSet: Bool) async throws {
         let shop = try await Shop()

@@ -8,7 +8,7 @@ import OfflineOData
 import Testing
 
 /// A change that was not sent cannot have been executed. The change stays pending, regardless of the cause.
-@Suite("Rule 3: a change that failed before its first byte left")
+@Suite("Rule 3: a change that failed before its first byte was sent")
 struct UnsentTests {
     private struct NoToken: Error {}
 
@@ -96,7 +96,7 @@ struct UnsentTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("waits if the current entity cannot be read, which must be sent as a whole")
+    @Test("waits if the current entity cannot be read and must be sent as a whole")
     func unreadable() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
@@ -117,7 +117,7 @@ struct UnsentTests {
         #expect(try await store.changes.undoAll() == 1, "it was not sent")
     }
 
-    @Test("is one that may have acted if an earlier try of the same client left", arguments: [1, 4])
+    @Test("may have acted if an earlier try of the same client left", arguments: [1, 4])
     func retried(attempts: Int) async throws {
         let shop = try await Shop()
         let session = try HTTPSession(
@@ -142,7 +142,7 @@ struct UnsentTests {
     // MARK: Clocks
 
     @Test(
-        "Rule 2: once refused for its time, a change is sent without any time or identification",
+        "Rule 2: after a refusal for its time, a change is sent without time and request id",
         arguments: [false, true])
     func slowClock(isTogether: Bool) async throws {
         let shop = try await Shop()

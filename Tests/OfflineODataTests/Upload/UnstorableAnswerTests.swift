@@ -8,7 +8,7 @@ import ODataStore
 import OfflineOData
 import Testing
 
-@Suite("A service that breaks its own metadata")
+@Suite("A service that violates its own metadata")
 struct UnstorableAnswerTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -56,7 +56,7 @@ struct UnstorableAnswerTests {
         #expect(try await store.rows("Parts?$orderby=ID") == service.rows("Parts?$orderby=ID"))
     }
 
-    @Test("in the answer to a change does not hold up the queue: the change is accepted without that value")
+    @Test("in the response to a change does not block the queue: the change is accepted without the value")
     func accepted() async throws {
         let isUploading = LockedFlag()
         let (service, store, folder) = try await parts(isUploading)
@@ -75,7 +75,7 @@ struct UnstorableAnswerTests {
         try await expectEqual(store, service)
     }
 
-    @Test("in the version of a conflict does not hold up the queue: the conflict is archived, and can be undone")
+    @Test("in a conflict version does not block the queue: the conflict is archived and can be undone")
     func conflict() async throws {
         let isUploading = LockedFlag()
         let (service, store, folder) = try await parts(isUploading)

@@ -31,7 +31,7 @@ struct UnusualKeyTests {
         }
     }
 
-    @Test("Entities with an enumeration as key are changed and deleted at the service by the names of its members")
+    @Test("Entities with an enumeration key are changed and deleted by member names")
     func enumerations() async throws {
         let depot = try await depot()
         for color in [Int64(0), -5] {
@@ -48,7 +48,7 @@ struct UnusualKeyTests {
         #expect(try await depot.service.rows("Mixes?$orderby=Text desc").map { $0["Text"] } == ["old", "new"])
     }
 
-    @Test("Entities with a key in a complex property are read offline, and their changes refused before any is made")
+    @Test("Entities with a key in a complex property can be read, and their changes are refused")
     func complex() async throws {
         let depot = try await depot()
         let model = depot.service.model

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An upload")
 struct UploadTests {
-    @Test("sends creates, updates and deletes in order, and both sides are equal")
+    @Test("sends creations, updates and deletions in order, and both sides are equal")
     func everything() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -33,7 +33,7 @@ struct UploadTests {
         #expect(report.accepted.first?.changes["CompanyName"] == nil)
     }
 
-    @Test("gives keys of the service to local creations, and to references to them (rule 11)")
+    @Test("assigns service keys to local creations and to references to them (rule 11)")
     func serverKeys() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -59,7 +59,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("goes on after a refusal, and dependents of the refused request wait (rule 6)")
+    @Test("continues after a refusal, and dependents of the refused request wait (rule 6)")
     func refusal() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -84,7 +84,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("finds a conflict by the ETag that the user saw, also after a download in between (rule 5)")
+    @Test("finds a conflict by the ETag that the user saw, also after a download (rule 5)")
     func conflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -124,7 +124,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("acts exactly once when every answer is lost the first time (rule 1)")
+    @Test("acts exactly once if every first response is lost (rule 1)")
     func exactlyOnce() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -154,7 +154,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("never repeats a create silently if the service cannot recognise it: it is in doubt (rule 1)")
+    @Test("never silently repeats a creation that the service cannot recognise (rule 1)")
     func inDoubt() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -171,7 +171,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("compares values before it changes anything at a service without ETags (rule 8)")
+    @Test("compares values before each change if the service has no ETags (rule 8)")
     func withoutETags() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
@@ -184,7 +184,7 @@ struct UploadTests {
     }
 
     @Test(
-        "Rule 8: compares the base version of each change of one entity, also behind another of ours",
+        "Rule 8: compares the base version of each change of an entity, also behind another local change",
         arguments: [ODataRequest.Method.update, .delete])
     func withoutETagsChain(last: ODataRequest.Method) async throws {
         let shop = try await Shop()
@@ -206,7 +206,7 @@ struct UploadTests {
     }
 
     @Test(
-        "Rule 8: takes side effects of a change for its own work, and bases the next change on them",
+        "Rule 8: treats side effects of a change as its own, and bases the next change on them",
         arguments: [false, true])
     func withoutETagsOwnWork(isTold: Bool) async throws {
         let shop = try await Shop()
@@ -238,7 +238,7 @@ struct UploadTests {
         #expect(try await shop.database.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1").isEmpty)
     }
 
-    @Test("Rule 8: bases the changes behind a creation on all values that the service gave it")
+    @Test("Rule 8: bases later changes on all values that the service gave to a creation")
     func withoutETagsBehindCreation() async throws {
         let shop = try await Shop(
             with: """
@@ -274,7 +274,7 @@ struct UploadTests {
         #expect(try await store.observe.status().failed.map(\.entityText) == [])
     }
 
-    @Test("sends several changes of one entity, each with the ETag that the one before returned (rule 5)")
+    @Test("sends several changes of one entity, each with the previous ETag (rule 5)")
     func chain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -287,7 +287,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("deletes an entity that another client has deleted without complaint")
+    @Test("accepts the deletion of an entity that another client deleted")
     func deletedTwice() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -302,7 +302,7 @@ struct UploadTests {
     /// Cancels the current task, which continues until it checks for cancellation.
     private static func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
-    @Test("that ends early reports the accepted changes before, in the event log too", arguments: [false, true])
+    @Test("that ends early reports the accepted changes, also in the event log", arguments: [false, true])
     func endsEarly(isCancelled: Bool) async throws {
         let shop = try await Shop()
         let hasEnded = LockedFlag()

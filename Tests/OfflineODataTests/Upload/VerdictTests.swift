@@ -5,7 +5,7 @@ import Testing
 
 /// The decisions about responses, as tables. Exactly one row covers each combination of the columns before the
 /// last one.
-@Suite("Verdicts over answers")
+@Suite("Verdicts on responses")
 struct VerdictTests {
     /// The responses by their names in the tables. A name such as `412 rejected` is an error with that
     /// `Repeatability-Result`.
@@ -262,7 +262,7 @@ struct VerdictTests {
 
     // MARK: Further facts
 
-    @Test("A unit is sent in another form once, and never a second time in the same one")
+    @Test("A request is sent in another form once and never twice in the same form")
     func furtherFacts() throws {
         func verdict(
             _ status: Int, _ change: String, again: Bool = false, repeats: Bool? = nil,
@@ -310,7 +310,7 @@ struct VerdictTests {
     // MARK: Traces
 
     @Test(
-        "The traces of a unit tell whether it acted",
+        "The traces of a request tell whether it acted",
         arguments: [
             ([.made], .acted), ([.notMade], .sendAgain), ([.harmless], .sendAgain), ([.unknown], .unknown),
             ([.deleted], .acted), ([.made, .made], .acted), ([.made, .notMade], .unknown),

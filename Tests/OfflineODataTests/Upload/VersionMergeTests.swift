@@ -159,7 +159,7 @@ struct VersionMergeTests {
         return entity
     }
 
-    @Test("is as the table says", arguments: rows)
+    @Test("follows the table", arguments: rows)
     func table(row: Row) throws {
         let merge = VersionMerge(
             base: try entity(row.base), mine: try entity(row.mine), theirs: try entity(row.theirs))
@@ -176,7 +176,7 @@ struct VersionMergeTests {
     @Test("has a table of at least 40 rows")
     func size() { #expect(Self.rows.count >= 40) }
 
-    @Test("never gives a value that neither side has, and none that the other side alone has changed", arguments: rows)
+    @Test("never gives a value that neither side has, and keeps changes of one side", arguments: rows)
     func origin(row: Row) throws {
         guard let mine = try entity(row.mine), let theirs = try entity(row.theirs) else { return }
         let merge = VersionMerge(base: try entity(row.base), mine: mine, theirs: theirs)
@@ -188,7 +188,7 @@ struct VersionMergeTests {
         }
     }
 
-    @Test("of a stream or the end of a relation takes it as one value")
+    @Test("treats a stream and a relation end as one value")
     func whole() {
         let shape = ODataEntity(
             shape: model.shape(QualifiedName("T", "Row")) ?? TypeShape(dynamic: .init("T", "R"), properties: [])
@@ -204,7 +204,7 @@ struct VersionMergeTests {
     }
 
     @Test(
-        "knows a version that merely has another ETag",
+        "recognises a version with only another ETag",
         arguments: [
             (#"{"Stock":1,"Name":"a"}"#, #"{"Stock":2}"#, #"{"Stock":1,"Name":"a"}"#, true),
             (#"{"Stock":1,"Name":"a"}"#, #"{"Stock":2}"#, #"{"Stock":2,"Name":"a"}"#, true),
@@ -224,7 +224,7 @@ struct VersionMergeTests {
         #expect(merge.isOfKnownValues == isKnown)
     }
 
-    @Test("is offered to policies of the app")
+    @Test("is available to policies of the app")
     func closure() throws {
         let mine = try #require(try entity(#"{"Stock":2}"#))
         let versions = ConflictVersions(

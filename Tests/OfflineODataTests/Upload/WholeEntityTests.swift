@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Whole entities in the place of single properties")
+@Suite("Whole entities instead of single properties")
 struct WholeEntityTests {
     /// Returns a service that refuses changes of single properties in some sets, together or alone.
     private func refusing(
@@ -28,7 +28,7 @@ struct WholeEntityTests {
             })
     }
 
-    @Test("have the changes of all updates of a change set before them, and its created entities")
+    @Test("contain the changes of all earlier updates in a change set, and its created entities")
     func together() async throws {
         let shop = try await Shop()
         let service = refusing([.update], in: ["Customers", "Products", "$1"], try shop.client(), LockedList())
@@ -55,7 +55,7 @@ struct WholeEntityTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are of the sets alone that take nothing else: a refused change of one set says nothing of others")
+    @Test("are used only for sets that require it")
     func ofOneSet() async throws {
         let shop = try await Shop()
         let refused = LockedList()
@@ -77,7 +77,7 @@ struct WholeEntityTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are not sent to other sets after a set that refuses all changes")
+    @Test("are not used for other sets after a set that refuses all changes")
     func readOnly() async throws {
         let shop = try await Shop()
         let service = refusing([.update, .replace], in: ["Customers"], try shop.client(), LockedList())
@@ -99,7 +99,7 @@ struct WholeEntityTests {
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID <= 2") == 10)
     }
 
-    @Test("are of all sets if an earlier version has found out that")
+    @Test("are used for all sets if an earlier version detected that")
     func earlierVersion() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -25,7 +25,7 @@ struct SharedQueryTests {
         return store
     }
 
-    @Test("Their rows stay for the next user, and the next download brings only their changes")
+    @Test("Shared rows stay for the next user, and the next download brings only their changes")
     func kept() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -44,7 +44,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Orders").count == shop.count("SELECT COUNT(*) FROM Orders"))
     }
 
-    @Test("Properties of a shared row that a private query has brought go: the row has those of the shared query")
+    @Test("Properties from a private query are removed from a shared row")
     func columns() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -61,7 +61,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Customers('\(norwegian)')").first?["City"] != nil)
     }
 
-    @Test("Properties from the response to a change of the previous user go too")
+    @Test("Properties from the response to a change of the previous user are removed too")
     func answers() async throws {
         let shop = try await Shop()
         let store = try await store(
@@ -73,7 +73,7 @@ struct SharedQueryTests {
         await #expect(throws: (any Error).self) { try await store.rows("Customers('C0002')/City") }
     }
 
-    @Test("Data that only the previous user may see are in no file of the store any more")
+    @Test("Private data of the previous user are in no file of the store")
     func overwritten() async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET City = 'MARKER-OF-ADA' WHERE Country = 'Norway'")
@@ -95,7 +95,7 @@ struct SharedQueryTests {
         #expect(try await !store.rows("Products?$search=\(word)").isEmpty, "the search index is there")
     }
 
-    @Test("Changes of shared rows that are withdrawn are undone", arguments: [true, false])
+    @Test("Withdrawn changes of shared rows are undone", arguments: [true, false])
     func discarded(isSent: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
@@ -123,7 +123,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Products").count == shop.count("SELECT COUNT(*) FROM Products"))
     }
 
-    @Test("A query with parameters cannot be shared: each user has values of his own")
+    @Test("A query with parameters cannot be shared")
     func parameters() async throws {
         let shop = try await Shop()
         let query = try DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me", isShared: true)
@@ -133,7 +133,7 @@ struct SharedQueryTests {
         await #expect(throws: OfflineError.self) { try await store.queries.add(query) }
     }
 
-    @Test("A shared query that is not loaded yet starts again for the next user")
+    @Test("A shared query that is not loaded starts again for the next user")
     func notLoaded() async throws {
         let shop = try await Shop()
         let store = try await shop.store(queries())
@@ -145,7 +145,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Products").count == shop.count("SELECT COUNT(*) FROM Products"))
     }
 
-    @Test("The mark stays with the query, and goes with it")
+    @Test("The mark as shared is stored and removed with the query")
     func mark() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -168,7 +168,7 @@ struct SharedQueryTests {
             pending: pending, connect: { _, _ in client })
     }
 
-    @Test("Opening a store as another user hands it over, with a treatment for the previous user's changes")
+    @Test("Opening a store as another user hands it over, with a choice for the previous changes")
     func opening() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -189,7 +189,7 @@ struct SharedQueryTests {
         #expect(try await open(shop, as: nil).users.current() == "ben")
     }
 
-    @Test("A store that is made for a user is his")
+    @Test("A store can be created for a user")
     func creating() async throws {
         let shop = try await Shop()
         let store = try await OfflineStore.create(

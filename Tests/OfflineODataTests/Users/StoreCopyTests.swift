@@ -23,7 +23,7 @@ struct StoreCopyTests {
         return try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path))
     }
 
-    @Test("opens with its own key and not with the store's, and is one file")
+    @Test("opens with its own key only, and is one file")
     func otherKey() async throws {
         let shop = try await Shop()
         let (key, copyKey) = (EncryptionKey.generate(), EncryptionKey.generate())
@@ -51,7 +51,7 @@ struct StoreCopyTests {
         #expect(try await store.upload().accepted.count == 1)
     }
 
-    @Test("with masked values has every row and request, and no value of an entity anywhere")
+    @Test("with masked values has every row and request, and no property values")
     func masked() async throws {
         let shop = try await Shop()
         let (key, copyKey) = (EncryptionKey.generate(), EncryptionKey.generate())
@@ -83,7 +83,7 @@ struct StoreCopyTests {
         #expect(try await copy.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") } == 0)
     }
 
-    @Test("of a store that is not encrypted is encrypted, with shown and with masked values", arguments: [true, false])
+    @Test("of an unencrypted store is encrypted, with shown and with masked values", arguments: [true, false])
     func ofUnencrypted(isShown: Bool) async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER' WHERE CustomerID = 'C0001'")

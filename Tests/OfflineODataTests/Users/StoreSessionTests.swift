@@ -7,7 +7,7 @@ import Secrets
 import Synchronization
 import Testing
 
-@Suite("A store while the app comes and goes")
+@Suite("A store in the foreground and background of an app")
 struct StoreSessionTests {
     private struct Setting {
         let shop: Shop
@@ -34,7 +34,7 @@ struct StoreSessionTests {
         }
     }
 
-    @Test("In the foreground it works and syncs; in the background it is closed and its key forgotten")
+    @Test("In the foreground it works and synchronises; in the background it is closed without a key in memory")
     func story() async throws {
         let setting = try await Setting()
         let session = setting.session
@@ -52,7 +52,7 @@ struct StoreSessionTests {
         try await setting.shop.expectEqual(try #require(await session.store))
     }
 
-    @Test("An app that leaves while the store is being opened has nothing open afterwards")
+    @Test("An app that leaves during the opening has nothing open")
     func leavingWhileOpening() async throws {
         let setting = try await Setting()
         let (path, directory) = (setting.path, setting.shop.directory.appendingPathComponent("clone").path)
@@ -82,7 +82,7 @@ struct StoreSessionTests {
         #expect(await setting.session.store != nil)
     }
 
-    @Test("Leaving in the middle of a synchronisation ends it, and it goes on when the app comes back")
+    @Test("Leaving during a synchronisation ends it, and returning continues it")
     func interrupted() async throws {
         let setting = try await Setting()
         let session = setting.session
@@ -103,7 +103,7 @@ struct StoreSessionTests {
         try await setting.shop.expectEqual(try #require(await session.store))
     }
 
-    @Test("Coming and going many times at once leaves it as the last call says")
+    @Test("Rapid switching ends in the state of the last call")
     func manyTimes() async throws {
         let setting = try await Setting()
         let session = setting.session

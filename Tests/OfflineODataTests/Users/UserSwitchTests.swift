@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Several users on one device")
 struct UserSwitchTests {
-    @Test("The first user, and the same user again, change nothing")
+    @Test("The first user and an unchanged user change nothing")
     func firstUser() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -17,7 +17,7 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Another user finds no row of the previous one, and a download fills the store for him")
+    @Test("Another user finds no rows of the previous one, and a download fills the store")
     func removal() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -34,7 +34,7 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("A store that is taken from its user has no rows, and the next user is a first one")
+    @Test("A store without its user has no rows, and the next user is a first one")
     func removedUser() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -71,7 +71,7 @@ struct UserSwitchTests {
         #expect(try leaks() == [])
     }
 
-    @Test("With changes that wait, and nothing said about them, the store stays with the previous user")
+    @Test("With pending changes and no instruction, the store stays with the previous user")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -86,7 +86,7 @@ struct UserSwitchTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("Drafts, and other data that only the store has, are not lost unasked", arguments: [true, false])
+    @Test("Drafts and other local data are not lost without a request", arguments: [true, false])
     func localEntities(isDraft: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try ClientOnlyTests.options())
@@ -113,7 +113,7 @@ struct UserSwitchTests {
         #expect(try await store.rows(isDraft ? "ProductDrafts" : "Filters").isEmpty)
     }
 
-    @Test("Changes are sent as the previous user first, and then the store is the new one's")
+    @Test("Changes are sent as the previous user, and then the store belongs to the new one")
     func forcedUpload() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -133,7 +133,7 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("They are sent as the options of the store say")
+    @Test("Changes are sent with the options of the store")
     func forcedUploadOptions() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -164,7 +164,7 @@ struct UserSwitchTests {
         #expect(sent.requests.contains { $0.method == .read }, "what came of the one without an answer")
     }
 
-    @Test("Responses are read by the options of the store, if the service leaves offsets out")
+    @Test("Responses are read with the options of the store, for example without offsets")
     func forcedUploadOffsets() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -179,7 +179,7 @@ struct UserSwitchTests {
         #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
     }
 
-    @Test("-10425: so do changes that have waited too long")
+    @Test("-10425: expired changes prevent a change of user")
     func forcedUploadExpired() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -197,7 +197,7 @@ struct UserSwitchTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 4711") == 0)
     }
 
-    @Test("-10425: a forced upload that fails leaves the previous user with his rows and changes")
+    @Test("-10425: a failed forced upload keeps the previous user with rows and changes")
     func forcedUploadFails() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -222,7 +222,7 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("-10425: so does a change that the service refuses")
+    @Test("-10425: a refused change prevents a change of user")
     func refusedChange() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -242,7 +242,7 @@ struct UserSwitchTests {
         #expect(try await store.observe.status().failed.count == 1)
     }
 
-    @Test("A store for each user: names say nothing, and one is removed without the other")
+    @Test("A store for each user has an unreadable name, and one is removed without the other")
     func storePerUser() async throws {
         let shop = try await Shop()
         let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)
@@ -262,7 +262,7 @@ struct UserSwitchTests {
         #expect(stores.contains("ben@example.org"))
     }
 
-    @Test("A store that is being synchronised is not removed, whether by its user or by its directory, and stays whole")
+    @Test("A store that is being synchronised cannot be removed and stays complete")
     func removalWhileSyncing() async throws {
         let shop = try await Shop()
         let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)

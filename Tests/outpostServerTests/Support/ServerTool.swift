@@ -38,7 +38,11 @@ final class ServerTool: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    init() throws {
+    /// The value of `LANG` for the program.
+    private let language: String
+
+    init(language: String = "C.UTF-8") throws {
+        self.language = language
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
@@ -64,6 +68,8 @@ final class ServerTool: Sendable {
         var variables = ProcessInfo.processInfo.environment
         variables["XDG_DATA_HOME"] = folder
         variables["HOME"] = folder
+        for name in ["OUTPOST_LANGUAGE", "LC_ALL", "LC_MESSAGES"] { variables[name] = nil }
+        variables["LANG"] = language
         process.environment = variables
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
@@ -75,6 +81,17 @@ final class ServerTool: Sendable {
     /// Runs a command to its end.
     @discardableResult
     func run(_ arguments: String...) async throws -> Result {
+        let (process, output, errors) = process(arguments)
+        async let outputText = Self.text(output)
+        async let errorText = Self.text(errors)
+        try process.run()
+        let (out, err) = await (outputText, errorText)
+        await Self.end(of: process)
+        return Result(code: process.terminationStatus, output: out, errors: err)
+    }
+
+    /// Runs a command with a list of arguments to its end.
+    func runAll(_ arguments: [String]) async throws -> Result {
         let (process, output, errors) = process(arguments)
         async let outputText = Self.text(output)
         async let errorText = Self.text(errors)
@@ -117,7 +134,12 @@ final class ServerTool: Sendable {
     }
 
     /// Starts the server on free ports, gives it to a function, and ends it.
-    func withServer(_ arguments: String..., body: (RunningTool) async throws -> Void) async throws {
+    ///
+    /// - Parameter endsBy: Whether the process may end with a status.
+    func withServer(
+        _ arguments: String..., body: (RunningTool) async throws -> Void,
+        endsBy isExpected: (Int32) -> Bool = { $0 == 0 }
+    ) async throws {
         let ports = ["--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]
         let (process, output, errors) = process(["run", "--data", data, "--json"] + ports + arguments)
         try process.run()
@@ -139,7 +161,7 @@ final class ServerTool: Sendable {
         process.terminate()
         await Self.end(of: process)
         _ = await errorText
-        #expect(process.terminationStatus == 0)
+        #expect(isExpected(process.terminationStatus))
     }
 
     struct StartFailure: Error, CustomStringConvertible {

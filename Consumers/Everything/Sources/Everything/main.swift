@@ -3,6 +3,7 @@ let uses: [(product: String, run: () async throws -> Void)] = [
     ("DataVault", usesDataVault),
     ("EncryptedSQLite", usesEncryptedSQLite),
     ("ErrorCodes", usesErrorCodes),
+    ("MobileClient", usesMobileClient),
     ("ODataCache", usesODataCache),
     ("ODataClient", usesODataClient),
     ("ODataDatabases", usesODataDatabases),

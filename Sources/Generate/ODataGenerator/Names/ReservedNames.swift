@@ -18,10 +18,11 @@ enum ReservedNames {
     /// The members of package databases, to which object sets are added.
     static let packageDatabase: Set<String> = [
         "beginSynchronize", "cancelAllPending", "cancelPending", "changeLog", "close", "create", "delete", "events",
-        "execute", "exists", "hasPendingChanges", "invoke", "large", "listen", "logRecords", "logger", "metadata",
-        "objects", "observe", "onNotification", "open", "package", "personalization", "recover", "refresh", "rekey",
-        "resume", "rows", "save", "service", "store", "submitAllPending", "submitPending", "subscribe",
-        "subscriptions", "suspend", "synchronize", "transaction", "unsubscribe", "update",
+        "execute", "exists", "groupStatus", "hasPendingChanges", "invoke", "isSynchronizationEnabled", "large",
+        "listen", "logRecords", "logger", "metadata", "objects", "observe", "onNotification", "open", "package",
+        "personalization", "recover", "refresh", "rekey", "resume", "rows", "save", "service", "setNotifications",
+        "setSynchronizationEnabled", "store", "submitAllPending", "submitPending", "subscribe", "subscriptions",
+        "suspend", "synchronize", "transaction", "unsubscribe", "update",
     ]
 
     /// The members of group names, to which the groups of a package are added.
@@ -29,16 +30,20 @@ enum ReservedNames {
 
     /// The types of the object library that generated code uses.
     static let objectLibraryTypes: Set<String> = [
-        "AttributeOperand", "BusinessObject", "ChangeScope", "Creatable", "DatabaseProfile", "Deletable",
-        "DynamicObject", "DynamicObjects", "DynamicQuery", "GroupName", "Invocation", "LargeAttribute",
-        "LargeAttributeReader", "LargeAttributeWriter", "LargeText", "LargeTextPath", "LargeTextReader",
-        "LargeTextWriter", "NoPersonalization", "ObjectAPI", "ObjectError", "ObjectOperation", "ObjectPackage",
+        "AttributeOperand", "BusinessObject", "ChangeLogEntry", "ChangeScope", "Creatable", "DatabaseProfile",
+        "Deletable", "DynamicObject", "DynamicObjects", "DynamicQuery", "GroupName", "GroupStatus", "ImportSummary",
+        "Invocation", "LargeAttribute", "LargeAttributeReader", "LargeAttributeWriter", "LargeText", "LargeTextPath",
+        "LargeTextReader", "LargeTextWriter", "LogRecordLevel", "LogRecords", "NoPersonalization", "NotificationSource",
+        "ObjectAPI", "ObjectChange", "ObjectError", "ObjectLogRecord", "ObjectOperation", "ObjectPackage",
         "ObjectReference", "ObjectSet", "ObjectState", "ObjectTransaction", "ObjectType", "OfflineStore",
-        "OperationParameters", "OrderedQueryValue", "Package", "PackageDatabase", "PackageMetadata", "PendingChange",
-        "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "QueryAlias", "QueryArgument",
-        "QueryPath", "ReplayFailure", "RequiredInitialValues", "ResultOperand", "Savable", "SelectableColumn",
-        "StateCondition", "SubscriptionArgument", "SubscriptionParameters", "SummableQueryValue", "SurrogateKey",
-        "SyncReport", "SynchronizationProfile", "TypedQueryOperand", "UnqueryableAttribute", "Updatable",
+        "OperationParameters", "OrderedQueryValue", "Package", "PackageChangeLog", "PackageDatabase", "PackageEvent",
+        "PackageLogger", "PackageMetadata", "PackageObserver", "PackageSubscription", "PackageSubscriptions",
+        "PendingChange", "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "PredecessorError",
+        "QueryAlias", "QueryArgument", "QueryPath", "ReplayFailure", "ReplaySuccess", "RequiredInitialValues",
+        "ResultOperand", "Savable", "SelectableColumn", "StateCondition", "StoreLogRecord", "SubscriptionArgument",
+        "SubscriptionParameters", "SummableQueryValue", "SurrogateKey", "SyncAction", "SyncReport",
+        "SynchronizationPermits", "SynchronizationProfile", "SynchronizationStatus", "SynchronizationTicket",
+        "TypedQueryOperand", "UnqueryableAttribute", "Updatable",
     ]
 
     /// The members of every generated enumeration. `none` and `some` would be confused with those of

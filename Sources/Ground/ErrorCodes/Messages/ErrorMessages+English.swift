@@ -130,6 +130,9 @@ private let ownWords: [String: String] = [
     "object.package-mismatch.recovery": "Install the version of the app that fits the service.",
     "object.invalid-package.recovery": "Generate the code again.",
     "object.invalid-query.recovery": "Generate the code again.",
+    "object.synchronization-disabled.recovery": "Switch synchronization on, then try again.",
+    "object.pending-changes.recovery": "Synchronize, or cancel the changes.",
+    "object.no-log-service.recovery": "Read the records on this device.",
     "object.no-such-entity.recovery": "Check the name against the metadata of the package.",
     "object.abstract-entity.recovery": "Name a type that derives from it.",
     "object.no-such-attribute.recovery": "Check the name against the metadata of the package.",
@@ -234,7 +237,16 @@ private let levels: [String: String] = [
     "object": """
     not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query \
     no-such-entity abstract-entity no-such-attribute no-such-operation no-such-parameter missing-argument \
+    synchronization-disabled pending-changes no-log-service \
     invalid-type stream-not-open stream-not-closed append-only over-length not-at-character
+    """,
+    "mobile": """
+    empty-parameter invalid-address plain-http invalid-configuration ambiguous-application unknown-application \
+    unknown-security outdated-app unreachable untrusted invalid-answer refused too-many-requests not-registered \
+    already-registered wrong-user sign-in-refused sign-in-cancelled sign-in-failed activation-code-invalid \
+    activation-code-used activation-code-needed captcha-needed other-server setting-read-only setting-missing \
+    unsupported locked wiped passcode-cancelled wrong-passcode weak-passcode unknown-user already-onboarded \
+    device store timed-out cancelled
     """,
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \

@@ -119,9 +119,8 @@ public struct AtomEntryReader: Sendable {
     func readLink(
         _ link: XMLFragment, _ base: String?, instance: inout InstanceInProgress
     ) throws(XMLPayloadError) {
-        guard let text = link.attribute("rel") else {
-            throw link.error(.missingAttribute("rel"), expected: "the relation of the link")
-        }
+        // A link without a relation leads to an alternate form (RFC 4287, 4.2.7.2).
+        guard let text = link.attribute("rel") else { return }
         let url = link.attribute("href").map { LinkBase.resolve($0, base) }
         let (kind, property) = AtomNames.relation(text)
         func annotate(_ name: String, _ value: String?) {

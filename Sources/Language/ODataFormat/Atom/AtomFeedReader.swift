@@ -118,8 +118,19 @@ public struct AtomFeedReader: ~Copyable, Sendable {
         do throws(XMLPayloadError) {
             return try reader.readEntry(entry, declared, base: base)
         } catch {
-            throw .malformedXML(error.within(String(entries)))
+            guard reader.strictness == .forgiving else { throw .malformedXML(error.within(String(entries))) }
+            return unreadable(entry, error)
         }
+    }
+
+    /// Returns an entity without values in place of an entry that cannot be read. Its key is unreadable.
+    private func unreadable(_ entry: XMLFragment, _ error: XMLPayloadError) -> ODataEntity {
+        let shape = reader.model.shape(type) ?? .untyped
+        var entity = ODataEntity(shape: shape)
+        let id = entry.elements.first { $0.isAtom("id") }?.trimmedText ?? ""
+        entity.control.unreadable[shape.key.first?.path ?? ""] = UnreadableValue(
+            text: id, reason: "expected \(error.expected)")
+        return entity
     }
 
     private mutating func read(_ element: XMLFragment) throws(PayloadError) -> CollectionPayloadReader.Element? {

@@ -18,6 +18,9 @@ public struct CollectionPayloadReader: Sendable {
     /// The maximum size of a single element in bytes.
     public static let maxElementBytes = 64 * 1024 * 1024
 
+    /// The maximum number of blanks after the end of the text.
+    static let maxBlanks = 64 * 1024
+
     /// The elements of a collection or delta.
     public enum Element: Hashable, Sendable {
         /// An entity, which is new or changed in a delta.
@@ -37,6 +40,8 @@ public struct CollectionPayloadReader: Sendable {
 
     @usableFromInline var chunks = JSONChunks()
     private var progress: CollectionProgress
+    /// The offset in the whole text after the collection; `nil` before its end.
+    private var end: Int?
 
     /// Creates a reader.
     ///
@@ -73,7 +78,9 @@ public struct CollectionPayloadReader: Sendable {
             switch try Self.step(&chunks, &progress) {
             case .element(let element)?: return element
             case .nothing?: if stops, !wasAmongElements, progress.isAmongElements { return nil }
-            case .ended?: return nil
+            case .ended?:
+                try checkEnd()
+                return nil
             case .serviceError(let error)?: throw .service(error)
             case nil: continue
             }
@@ -94,6 +101,13 @@ public struct CollectionPayloadReader: Sendable {
         } catch {
             throw .malformed(error)
         }
+    }
+
+    /// Checks that a text ends at the end of its collection.
+    private mutating func checkEnd() throws(PayloadError) {
+        let offset = chunks.origin.offset + chunks.consumed
+        guard offset - (end ?? offset) <= Self.maxBlanks else { throw .elementTooLarge(at: chunks.origin) }
+        end = end ?? offset
     }
 
     @usableFromInline

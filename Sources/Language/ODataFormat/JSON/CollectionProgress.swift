@@ -75,7 +75,7 @@ struct CollectionProgress: Sendable {
             }
             try readMember(name, &scanner)
         case .elements:
-            if try scanner.nextElement() { return try readElement(&scanner) }
+            if try scanner.nextElement() { return try readAnyElement(&scanner) }
             stage = .member
         case .ended:
             try scanner.expectEnd()
@@ -95,11 +95,11 @@ struct CollectionProgress: Sendable {
         }
         do throws(JSONError) {
             switch control {
-            case "context", "metadata": summary.context = try text(&scanner)
+            case "context", "metadata": summary.context = try passing(&scanner, text)
+            // Without its link, the rest of the collection would be lost.
             case "nextLink": summary.nextLink = try link(&scanner)
-            case "deltaLink": summary.deltaLink = try link(&scanner)
-            case "count":
-                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case "deltaLink": summary.deltaLink = try passing(&scanner, link)
+            case "count": summary.count = try passing(&scanner, count)
             case _ where control.has("."):
                 summary.annotations[control] = try reader.readValue(&scanner, type: .untyped("Edm.Untyped"))
             default: try scanner.skipValue()
@@ -131,10 +131,9 @@ struct CollectionProgress: Sendable {
     private mutating func readVerboseControl(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
         do throws(JSONError) {
             switch name {
-            case "__count":
-                if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
+            case "__count": summary.count = try passing(&scanner, count)
             case "__next": summary.nextLink = try link(&scanner)
-            case "__delta": summary.deltaLink = try link(&scanner)
+            case "__delta": summary.deltaLink = try passing(&scanner, link)
             default: try scanner.skipValue()
             }
         } catch {
@@ -150,6 +149,25 @@ struct CollectionProgress: Sendable {
         return nil
     }
 
+    /// Reads information that the rows do not need; returns `nil` if a lenient reader cannot read it.
+    private func passing<Value>(
+        _ scanner: inout JSONScanner, _ read: (inout JSONScanner) throws(JSONError) -> Value?
+    ) throws(JSONError) -> Value? {
+        let start = scanner
+        do throws(JSONError) {
+            return try read(&scanner)
+        } catch {
+            guard !error.needsMoreData, reader.strictness != .strict else { throw error }
+            scanner = start
+            try scanner.skipValue()
+            return nil
+        }
+    }
+
+    private func count(_ scanner: inout JSONScanner) throws(JSONError) -> Int64? {
+        if case .integer(let count) = try scanner.readPrimitive(.int64) { count } else { nil }
+    }
+
     private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
         try scanner.takeNull() ? nil : try scanner.readString()
     }
@@ -161,6 +179,27 @@ struct CollectionProgress: Sendable {
     }
 
     // MARK: Elements
+
+    /// Reads an element. A forgiving reader returns an element that it cannot read as an entity without values, whose
+    /// key is unreadable.
+    private mutating func readAnyElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
+        let start = scanner
+        do throws(JSONError) {
+            return try readElement(&scanner)
+        } catch {
+            guard reader.isForgiving, !error.needsMoreData else { throw error }
+            scanner = start
+            let raw = scanner.rawText(try scanner.skipUncheckedValue())
+            // A removal that is passed over would leave a row that does not exist any more.
+            guard !Self.removals.contains(where: { raw.contains($0) }) else { throw error }
+            var entity = ODataEntity(shape: shape)
+            entity.control.unreadable[shape.key.first?.path ?? ""] = UnreadableValue(
+                text: raw, reason: "expected \(error.expected)")
+            return .element(.entity(entity))
+        }
+    }
+
+    private static let removals = ["@removed", ".removed", "/$deletedEntity", "/$deletedLink", "/$link"]
 
     private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
         // The first member usually identifies the kind of element. An element that is not an entity of the

@@ -114,6 +114,10 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 next = ordinal + 1
                 if strictness == .strict, instance.entity.values[ordinal] != nil { throw duplicate(key, scanner) }
                 let property = shape.properties[ordinal]
+                if isForgiving, instance.hasRead(property, ordinal) {
+                    try readAgain(&scanner, property, ordinal, instance: &instance)
+                    continue
+                }
                 do throws(JSONError) {
                     let type = instance.statedTypes.isEmpty ? property.type : instance.type(of: property)
                     instance.entity.values[ordinal] = try readProperty(
@@ -134,10 +138,27 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 try readUndeclared(key, &scanner, instance: &instance)
             }
         }
+        instance.forgetUnreadable()
         return instance.finished()
     }
 
     // MARK: Properties
+
+    /// Reads the second value of a property, which is unreadable if the values differ: their meaning is undefined.
+    private func readAgain(
+        _ scanner: inout JSONScanner, _ property: Property, _ ordinal: Int, instance: inout InstanceInProgress
+    ) throws(JSONError) {
+        let start = scanner
+        let type = instance.type(of: property)
+        let reading = try readForgivingly(&scanner, property) { (scanner) throws(JSONError) in
+            try readValue(&scanner, type: type)
+        }
+        if case .value(let value) = reading, value == instance.entity.values[ordinal] { return }
+        instance.entity.values[ordinal] = nil
+        var again = start
+        instance.entity.control.unreadable[property.name] = UnreadableValue(
+            text: again.rawText(try again.skipUncheckedValue()), reason: "expected each member name once")
+    }
 
     /// Reads an expanded navigation property, a dynamic property, or a property of a derived type.
     private func readUndeclared(
@@ -147,7 +168,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         do throws(JSONError) {
             if let navigation = instance.entity.shape.navigationProperty(name) {
                 if strictness == .strict, instance.entity.related[name] != nil { throw duplicate(key, scanner) }
-                instance.entity.related[name] = try readRelated(&scanner, navigation)
+                try readRelated(&scanner, navigation, into: &instance)
                 return
             }
             if let shape = try instance.typeAhead({ () throws(JSONError) in try typeAhead(scanner) }) {
@@ -164,7 +185,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                     return
                 }
                 if let navigation = shape.navigationProperty(name) {
-                    instance.entity.related[name] = try readRelated(&scanner, navigation)
+                    try readRelated(&scanner, navigation, into: &instance)
                     return
                 }
             }
@@ -203,6 +224,22 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
 
     private func shape(stated text: String) -> TypeShape? {
         model.shape(stated: model.typeReference(fragment: text))
+    }
+
+    /// Reads related entities. A forgiving reader records unreadable ones, and passes over null in a collection.
+    private func readRelated(
+        _ scanner: inout JSONScanner, _ navigation: NavigationProperty, into instance: inout InstanceInProgress
+    ) throws(JSONError) {
+        let start = scanner
+        do throws(JSONError) {
+            instance.entity.related[navigation.name] = try readRelated(&scanner, navigation)
+        } catch {
+            guard isForgiving, !error.needsMoreData else { throw error }
+            scanner = start
+            let raw = scanner.rawText(try scanner.skipUncheckedValue())
+            instance.entity.control.unreadable[navigation.name] = UnreadableValue(
+                text: raw, reason: "expected \(error.expected)")
+        }
     }
 
     private func readRelated(
@@ -278,7 +315,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
             let value = try readValue(&scanner, type: .primitive(.int64))
             if case .integer(let count) = value { instance.counts[property] = count }
         case .nextLink:
-            let link = try text(&scanner)
+            // Without its link, the rest of the collection would be lost.
+            let link = try scanner.takeNull() ? nil : try scanner.readString()
             instance.nextLinks[property] = link.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         case .delta:
             let navigation = instance.entity.shape.navigationProperty(property)
@@ -303,7 +341,12 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         return ids
     }
 
+    /// Reads a text; returns `nil` for null, and for another value unless the reader is strict.
     private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
-        try scanner.takeNull() ? nil : try scanner.readString()
+        if strictness != .strict, try scanner.peekKind() != .string {
+            try scanner.skipValue()
+            return nil
+        }
+        return try scanner.takeNull() ? nil : try scanner.readString()
     }
 }

@@ -6,6 +6,19 @@ struct InstanceInProgress {
     var hasStatedType = false
     /// Whether the remaining members were already searched for a type. A repeated search would find the same.
     private(set) var hasLookedAhead = false
+    /// Whether a value of a property came before, readable or not.
+    func hasRead(_ property: Property, _ ordinal: Int) -> Bool {
+        entity.values[ordinal] != nil
+            || (!entity.control.unreadable.isEmpty && entity.control.unreadable[property.name] != nil)
+    }
+
+    /// Removes the values of properties that also had an unreadable one.
+    mutating func forgetUnreadable() {
+        for name in entity.control.unreadable.keys {
+            if let ordinal = entity.shape.ordinal(of: name) { entity.values[ordinal] = nil }
+        }
+    }
+
     /// The types of properties that the payload states.
     var statedTypes: [String: TypeReference] = [:]
     /// The entity ids by navigation property.
@@ -76,6 +89,7 @@ extension JSONValueReading {
         var entities: [ODataEntity] = []
         try scanner.beginArray()
         while try scanner.nextElement() {
+            if isForgiving, try scanner.takeNull() { continue }
             do throws(JSONError) {
                 entities.append(try readInstance(&scanner, declared: type))
             } catch {

@@ -93,7 +93,9 @@ struct RowPass {
             guard try ahead.nextElement(), try ahead.peekKind() == .object else { return stop(.other) }
             try row.read(&ahead)
         } catch {
-            return stop(error.needsMoreData ? .cut : .failed(error))
+            if error.needsMoreData { return stop(.cut) }
+            // A forgiving reader of values finds out what can be read.
+            return stop(row.isForgiving ? .other : .failed(error))
         }
         guard row.members.isEmpty || row.members.allSatisfy({ isPlain($0, row) }) else { return stop(.other) }
         scanner = ahead

@@ -16,6 +16,11 @@ struct VerboseMetadata {
     var operations: [String: ODataValue] = [:]
 
     init(_ scanner: inout JSONScanner, model: EntityDataModel) throws(JSONError) {
+        guard try scanner.peekKind() == .object else {
+            // Without control information, the values count.
+            try scanner.skipValue()
+            return
+        }
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
             let name = key.string

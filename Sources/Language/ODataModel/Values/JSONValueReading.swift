@@ -64,9 +64,9 @@ extension JSONValueReading {
         }
     }
 
-    /// Reads the value of a property, and skips an unreadable value.
+    /// Reads the value of a property, and skips an unreadable value, even if it is not valid JSON.
     ///
-    /// - Throws: ``JSONError`` if the text is not valid JSON or needs more data.
+    /// - Throws: ``JSONError`` if the value has no end or needs more data.
     package func readForgivingly(
         _ scanner: inout JSONScanner, _ property: Property,
         by read: (inout JSONScanner) throws(JSONError) -> ODataValue
@@ -81,13 +81,25 @@ extension JSONValueReading {
         } catch {
             guard !error.needsMoreData else { throw error }
             scanner = start
-            let raw = scanner.rawBytes(try scanner.skipValue())
+            let raw = scanner.rawBytes(try Self.skip(&scanner))
             let isQuoted = raw.first == UInt8(ascii: "\"")
             let text = String(decoding: isQuoted ? raw.dropFirst().dropLast() : raw[...], as: UTF8.self)
             if property.isNullable, let type = property.type.primitive, ODataValue.isInitial(text, of: type) {
                 return .value(.null)
             }
             return .unreadable(UnreadableValue(text: text, reason: "expected \(error.expected)"), error)
+        }
+    }
+
+    /// Moves past a value, and returns its range.
+    private static func skip(_ scanner: inout JSONScanner) throws(JSONError) -> Range<Int> {
+        let start = scanner
+        do throws(JSONError) {
+            return try scanner.skipValue()
+        } catch {
+            guard !error.needsMoreData else { throw error }
+            scanner = start
+            return try scanner.skipUncheckedValue()
         }
     }
 

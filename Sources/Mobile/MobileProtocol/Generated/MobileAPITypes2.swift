@@ -4,6 +4,91 @@ import ODataModel
 import ODataQuery
 import ODataService
 
+/// `Outpost.Mobile.Bundle`.
+public struct MobileBundle: TypedEntity, MediaEntity {
+    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "Bundle")
+    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
+    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
+    public var odataEntity: ODataEntity
+
+    public init(odataEntity: ODataEntity) {
+        self.odataEntity = odataEntity
+    }
+
+    /// `Name`, Edm.String, not null, at most 128.
+    public var name: String? {
+        get { odataEntity.typedValue(0, "Name") }
+        set { odataEntity.setTypedValue(0, "Name", newValue) }
+    }
+
+    /// `Version`, Edm.String, not null, at most 128.
+    public var version: String? {
+        get { odataEntity.typedValue(1, "Version") }
+        set { odataEntity.setTypedValue(1, "Version", newValue) }
+    }
+
+    /// `Extension`, Edm.String, not null.
+    public var `extension`: String? {
+        get { odataEntity.typedValue(2, "Extension") }
+        set { odataEntity.setTypedValue(2, "Extension", newValue) }
+    }
+
+    /// `SHA256`, Edm.String, not null.
+    public var sha256: String? {
+        get { odataEntity.typedValue(3, "SHA256") }
+        set { odataEntity.setTypedValue(3, "SHA256", newValue) }
+    }
+
+    /// `Size`, Edm.Int64, not null.
+    public var size: Int64? {
+        get { odataEntity.typedValue(4, "Size") }
+        set { odataEntity.setTypedValue(4, "Size", newValue) }
+    }
+
+    /// `Stage`, Edm.String, not null.
+    public var stage: String? {
+        get { odataEntity.typedValue(5, "Stage") }
+        set { odataEntity.setTypedValue(5, "Stage", newValue) }
+    }
+
+    /// `IsDefault`, Edm.Boolean, not null.
+    public var isDefault: Bool? {
+        get { odataEntity.typedValue(6, "IsDefault") }
+        set { odataEntity.setTypedValue(6, "IsDefault", newValue) }
+    }
+
+    /// `Manifest`, Edm.String.
+    public var manifest: String? {
+        get { odataEntity.typedValue(7, "Manifest") }
+        set { odataEntity.setTypedValue(7, "Manifest", newValue) }
+    }
+
+    /// The properties by name, for queries.
+    public struct Paths: TypedPaths {
+        public var odataPath: String
+
+        public init(odataPath: String) {
+            self.odataPath = odataPath
+        }
+
+        public var name: PropertyPath<String> { PropertyPath<String>(self, "Name") }
+        public var version: PropertyPath<String> { PropertyPath<String>(self, "Version") }
+        public var `extension`: PropertyPath<String> { PropertyPath<String>(self, "Extension") }
+        public var sha256: PropertyPath<String> { PropertyPath<String>(self, "SHA256") }
+        public var size: PropertyPath<Int64> { PropertyPath<Int64>(self, "Size") }
+        public var stage: PropertyPath<String> { PropertyPath<String>(self, "Stage") }
+        public var isDefault: PropertyPath<Bool> { PropertyPath<Bool>(self, "IsDefault") }
+        public var manifest: PropertyPath<String> { PropertyPath<String>(self, "Manifest") }
+    }
+}
+
+extension TypedCollection where Element == MobileBundle {
+    /// The entity with a key.
+    public func key(name: String, version: String) -> EntityRequest<Element> {
+        self.key(EntityKey([EntityKey.Part(name: "Name", value: name.odataValue), EntityKey.Part(name: "Version", value: version.odataValue)]))
+    }
+}
+
 /// `Outpost.Mobile.Destination`.
 public struct MobileDestination: TypedEntity {
     public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "Destination")
@@ -108,6 +193,205 @@ public struct MobileFeatures: TypedEntity {
         public var version: PropertyPath<Int64> { PropertyPath<Int64>(self, "Version") }
         public var all: PropertyPath<Bool> { PropertyPath<Bool>(self, "All") }
         public var switches: ComplexCollectionPath<MobileFeatureSwitch> { ComplexCollectionPath<MobileFeatureSwitch>(self, "Switches") }
+    }
+}
+
+/// `Outpost.Mobile.LogRecord`.
+public struct MobileLogRecord: TypedEntity {
+    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "LogRecord")
+    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
+    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
+    public var odataEntity: ODataEntity
+
+    public init(odataEntity: ODataEntity) {
+        self.odataEntity = odataEntity
+    }
+
+    /// `MessageId`, Edm.Int64, not null.
+    public var messageId: Int64? {
+        get { odataEntity.typedValue(0, "MessageId") }
+        set { odataEntity.setTypedValue(0, "MessageId", newValue) }
+    }
+
+    /// `Operation`, Edm.String.
+    public var operation: String? {
+        get { odataEntity.typedValue(1, "Operation") }
+        set { odataEntity.setTypedValue(1, "Operation", newValue) }
+    }
+
+    /// `Timestamp`, Edm.DateTimeOffset.
+    public var timestamp: ODataDateTimeOffset? {
+        get { odataEntity.typedValue(2, "Timestamp") }
+        set { odataEntity.setTypedValue(2, "Timestamp", newValue) }
+    }
+
+    /// `Component`, Edm.String.
+    public var component: String? {
+        get { odataEntity.typedValue(3, "Component") }
+        set { odataEntity.setTypedValue(3, "Component", newValue) }
+    }
+
+    /// `EntityKey`, Edm.String.
+    public var entityKey: String? {
+        get { odataEntity.typedValue(4, "EntityKey") }
+        set { odataEntity.setTypedValue(4, "EntityKey", newValue) }
+    }
+
+    /// `Message`, Edm.String.
+    public var message: String? {
+        get { odataEntity.typedValue(5, "Message") }
+        set { odataEntity.setTypedValue(5, "Message", newValue) }
+    }
+
+    /// `Level`, Edm.String.
+    public var level: String? {
+        get { odataEntity.typedValue(6, "Level") }
+        set { odataEntity.setTypedValue(6, "Level", newValue) }
+    }
+
+    /// `Code`, Edm.Int32.
+    public var code: Int32? {
+        get { odataEntity.typedValue(7, "Code") }
+        set { odataEntity.setTypedValue(7, "Code", newValue) }
+    }
+
+    /// `EisCode`, Edm.String.
+    public var eisCode: String? {
+        get { odataEntity.typedValue(8, "EisCode") }
+        set { odataEntity.setTypedValue(8, "EisCode", newValue) }
+    }
+
+    /// `RequestId`, Edm.String.
+    public var requestId: String? {
+        get { odataEntity.typedValue(9, "RequestId") }
+        set { odataEntity.setTypedValue(9, "RequestId", newValue) }
+    }
+
+    /// The properties by name, for queries.
+    public struct Paths: TypedPaths {
+        public var odataPath: String
+
+        public init(odataPath: String) {
+            self.odataPath = odataPath
+        }
+
+        public var messageId: PropertyPath<Int64> { PropertyPath<Int64>(self, "MessageId") }
+        public var operation: PropertyPath<String> { PropertyPath<String>(self, "Operation") }
+        public var timestamp: PropertyPath<ODataDateTimeOffset> { PropertyPath<ODataDateTimeOffset>(self, "Timestamp") }
+        public var component: PropertyPath<String> { PropertyPath<String>(self, "Component") }
+        public var entityKey: PropertyPath<String> { PropertyPath<String>(self, "EntityKey") }
+        public var message: PropertyPath<String> { PropertyPath<String>(self, "Message") }
+        public var level: PropertyPath<String> { PropertyPath<String>(self, "Level") }
+        public var code: PropertyPath<Int32> { PropertyPath<Int32>(self, "Code") }
+        public var eisCode: PropertyPath<String> { PropertyPath<String>(self, "EisCode") }
+        public var requestId: PropertyPath<String> { PropertyPath<String>(self, "RequestId") }
+    }
+}
+
+extension TypedCollection where Element == MobileLogRecord {
+    /// The entity with a key.
+    public func key(_ messageId: Int64) -> EntityRequest<Element> {
+        self.key(EntityKey([EntityKey.Part(name: "MessageId", value: messageId.odataValue)]))
+    }
+}
+
+/// `Outpost.Mobile.Message`.
+public struct MobileMessage: TypedEntity {
+    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "Message")
+    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
+    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
+    public var odataEntity: ODataEntity
+
+    public init(odataEntity: ODataEntity) {
+        self.odataEntity = odataEntity
+    }
+
+    /// `Number`, Edm.Int64, not null.
+    public var number: Int64? {
+        get { odataEntity.typedValue(0, "Number") }
+        set { odataEntity.setTypedValue(0, "Number", newValue) }
+    }
+
+    /// `Kind`, Edm.String, not null.
+    public var kind: String? {
+        get { odataEntity.typedValue(1, "Kind") }
+        set { odataEntity.setTypedValue(1, "Kind", newValue) }
+    }
+
+    /// `Body`, Edm.String, not null.
+    public var body: String? {
+        get { odataEntity.typedValue(2, "Body") }
+        set { odataEntity.setTypedValue(2, "Body", newValue) }
+    }
+
+    /// `CreatedAt`, Edm.DateTimeOffset, not null.
+    public var createdAt: ODataDateTimeOffset? {
+        get { odataEntity.typedValue(3, "CreatedAt") }
+        set { odataEntity.setTypedValue(3, "CreatedAt", newValue) }
+    }
+
+    /// The properties by name, for queries.
+    public struct Paths: TypedPaths {
+        public var odataPath: String
+
+        public init(odataPath: String) {
+            self.odataPath = odataPath
+        }
+
+        public var number: PropertyPath<Int64> { PropertyPath<Int64>(self, "Number") }
+        public var kind: PropertyPath<String> { PropertyPath<String>(self, "Kind") }
+        public var body: PropertyPath<String> { PropertyPath<String>(self, "Body") }
+        public var createdAt: PropertyPath<ODataDateTimeOffset> { PropertyPath<ODataDateTimeOffset>(self, "CreatedAt") }
+    }
+}
+
+extension TypedCollection where Element == MobileMessage {
+    /// The entity with a key.
+    public func key(_ number: Int64) -> EntityRequest<Element> {
+        self.key(EntityKey([EntityKey.Part(name: "Number", value: number.odataValue)]))
+    }
+}
+
+/// `Outpost.Mobile.PersonalizationValue`.
+public struct MobilePersonalizationValue: TypedEntity {
+    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "PersonalizationValue")
+    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
+    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
+    public var odataEntity: ODataEntity
+
+    public init(odataEntity: ODataEntity) {
+        self.odataEntity = odataEntity
+    }
+
+    /// `Key`, Edm.String, not null, at most 128.
+    public var key: String? {
+        get { odataEntity.typedValue(0, "Key") }
+        set { odataEntity.setTypedValue(0, "Key", newValue) }
+    }
+
+    /// `Value`, Edm.String.
+    public var value: String? {
+        get { odataEntity.typedValue(1, "Value") }
+        set { odataEntity.setTypedValue(1, "Value", newValue) }
+    }
+
+    /// The properties by name, for queries.
+    public struct Paths: TypedPaths {
+        public var odataPath: String
+
+        public init(odataPath: String) {
+            self.odataPath = odataPath
+        }
+
+        public var key: PropertyPath<String> { PropertyPath<String>(self, "Key") }
+        public var value: PropertyPath<String> { PropertyPath<String>(self, "Value") }
+    }
+}
+
+extension TypedCollection where Element == MobilePersonalizationValue {
+    /// The entity with a key.
+    public func key(_ key: String) -> EntityRequest<Element> {
+        self.key(EntityKey([EntityKey.Part(name: "Key", value: key.odataValue)]))
     }
 }
 
@@ -228,249 +512,5 @@ public struct MobilePolicies: TypedEntity {
         public var deviceProof: PropertyPath<String> { PropertyPath<String>(self, "DeviceProof") }
         public var bundle: PropertyPath<String> { PropertyPath<String>(self, "Bundle") }
         public var traceLevel: PropertyPath<Int32> { PropertyPath<Int32>(self, "TraceLevel") }
-    }
-}
-
-/// `Outpost.Mobile.Registration`.
-public struct MobileRegistration: TypedEntity {
-    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "Registration")
-    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
-    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
-    public var odataEntity: ODataEntity
-
-    public init(odataEntity: ODataEntity) {
-        self.odataEntity = odataEntity
-    }
-
-    /// `ID`, Edm.String, not null, at most 128.
-    public var id: String? {
-        get { odataEntity.typedValue(0, "ID") }
-        set { odataEntity.setTypedValue(0, "ID", newValue) }
-    }
-
-    /// `SecurityConfiguration`, Edm.String, at most 128.
-    public var securityConfiguration: String? {
-        get { odataEntity.typedValue(1, "SecurityConfiguration") }
-        set { odataEntity.setTypedValue(1, "SecurityConfiguration", newValue) }
-    }
-
-    /// `UserName`, Edm.String, at most 255.
-    public var userName: String? {
-        get { odataEntity.typedValue(2, "UserName") }
-        set { odataEntity.setTypedValue(2, "UserName", newValue) }
-    }
-
-    /// `State`, Edm.Int32, not null.
-    public var state: Int32? {
-        get { odataEntity.typedValue(3, "State") }
-        set { odataEntity.setTypedValue(3, "State", newValue) }
-    }
-
-    /// `DeviceType`, Edm.String, at most 255.
-    public var deviceType: String? {
-        get { odataEntity.typedValue(4, "DeviceType") }
-        set { odataEntity.setTypedValue(4, "DeviceType", newValue) }
-    }
-
-    /// `DeviceModel`, Edm.String, at most 255.
-    public var deviceModel: String? {
-        get { odataEntity.typedValue(5, "DeviceModel") }
-        set { odataEntity.setTypedValue(5, "DeviceModel", newValue) }
-    }
-
-    /// `OSVersion`, Edm.String, at most 255.
-    public var osVersion: String? {
-        get { odataEntity.typedValue(6, "OSVersion") }
-        set { odataEntity.setTypedValue(6, "OSVersion", newValue) }
-    }
-
-    /// `AppVersion`, Edm.String, at most 255.
-    public var appVersion: String? {
-        get { odataEntity.typedValue(7, "AppVersion") }
-        set { odataEntity.setTypedValue(7, "AppVersion", newValue) }
-    }
-
-    /// `Locale`, Edm.String, at most 255.
-    public var locale: String? {
-        get { odataEntity.typedValue(8, "Locale") }
-        set { odataEntity.setTypedValue(8, "Locale", newValue) }
-    }
-
-    /// `FormFactor`, Edm.String, at most 255.
-    public var formFactor: String? {
-        get { odataEntity.typedValue(9, "FormFactor") }
-        set { odataEntity.setTypedValue(9, "FormFactor", newValue) }
-    }
-
-    /// `PushKind`, Edm.String, at most 16.
-    public var pushKind: String? {
-        get { odataEntity.typedValue(10, "PushKind") }
-        set { odataEntity.setTypedValue(10, "PushKind", newValue) }
-    }
-
-    /// `PushTarget`, Edm.String, at most 4096.
-    public var pushTarget: String? {
-        get { odataEntity.typedValue(11, "PushTarget") }
-        set { odataEntity.setTypedValue(11, "PushTarget", newValue) }
-    }
-
-    /// `PushEnabled`, Edm.Boolean.
-    public var pushEnabled: Bool? {
-        get { odataEntity.typedValue(12, "PushEnabled") }
-        set { odataEntity.setTypedValue(12, "PushEnabled", newValue) }
-    }
-
-    /// `NotificationMode`, Edm.String, at most 16.
-    public var notificationMode: String? {
-        get { odataEntity.typedValue(13, "NotificationMode") }
-        set { odataEntity.setTypedValue(13, "NotificationMode", newValue) }
-    }
-
-    /// `KeyThumbprint`, Edm.String.
-    public var keyThumbprint: String? {
-        get { odataEntity.typedValue(14, "KeyThumbprint") }
-        set { odataEntity.setTypedValue(14, "KeyThumbprint", newValue) }
-    }
-
-    /// `CertificateSerial`, Edm.String.
-    public var certificateSerial: String? {
-        get { odataEntity.typedValue(15, "CertificateSerial") }
-        set { odataEntity.setTypedValue(15, "CertificateSerial", newValue) }
-    }
-
-    /// `CertificateUntil`, Edm.DateTimeOffset.
-    public var certificateUntil: ODataDateTimeOffset? {
-        get { odataEntity.typedValue(16, "CertificateUntil") }
-        set { odataEntity.setTypedValue(16, "CertificateUntil", newValue) }
-    }
-
-    /// `Bundle`, Edm.String.
-    public var bundle: String? {
-        get { odataEntity.typedValue(17, "Bundle") }
-        set { odataEntity.setTypedValue(17, "Bundle", newValue) }
-    }
-
-    /// `TraceLevel`, Edm.Int32.
-    public var traceLevel: Int32? {
-        get { odataEntity.typedValue(18, "TraceLevel") }
-        set { odataEntity.setTypedValue(18, "TraceLevel", newValue) }
-    }
-
-    /// `CreatedAt`, Edm.DateTimeOffset.
-    public var createdAt: ODataDateTimeOffset? {
-        get { odataEntity.typedValue(19, "CreatedAt") }
-        set { odataEntity.setTypedValue(19, "CreatedAt", newValue) }
-    }
-
-    /// `Settings`, if it was expanded; contained.
-    public var settings: [MobileSetting]? {
-        get { odataEntity.typedRelatedCollection("Settings") }
-        set { odataEntity.setTypedRelatedCollection("Settings", newValue) }
-    }
-
-    /// The properties by name, for queries.
-    public struct Paths: TypedPaths {
-        public var odataPath: String
-
-        public init(odataPath: String) {
-            self.odataPath = odataPath
-        }
-
-        public var id: PropertyPath<String> { PropertyPath<String>(self, "ID") }
-        public var securityConfiguration: PropertyPath<String> { PropertyPath<String>(self, "SecurityConfiguration") }
-        public var userName: PropertyPath<String> { PropertyPath<String>(self, "UserName") }
-        public var state: PropertyPath<Int32> { PropertyPath<Int32>(self, "State") }
-        public var deviceType: PropertyPath<String> { PropertyPath<String>(self, "DeviceType") }
-        public var deviceModel: PropertyPath<String> { PropertyPath<String>(self, "DeviceModel") }
-        public var osVersion: PropertyPath<String> { PropertyPath<String>(self, "OSVersion") }
-        public var appVersion: PropertyPath<String> { PropertyPath<String>(self, "AppVersion") }
-        public var locale: PropertyPath<String> { PropertyPath<String>(self, "Locale") }
-        public var formFactor: PropertyPath<String> { PropertyPath<String>(self, "FormFactor") }
-        public var pushKind: PropertyPath<String> { PropertyPath<String>(self, "PushKind") }
-        public var pushTarget: PropertyPath<String> { PropertyPath<String>(self, "PushTarget") }
-        public var pushEnabled: PropertyPath<Bool> { PropertyPath<Bool>(self, "PushEnabled") }
-        public var notificationMode: PropertyPath<String> { PropertyPath<String>(self, "NotificationMode") }
-        public var keyThumbprint: PropertyPath<String> { PropertyPath<String>(self, "KeyThumbprint") }
-        public var certificateSerial: PropertyPath<String> { PropertyPath<String>(self, "CertificateSerial") }
-        public var certificateUntil: PropertyPath<ODataDateTimeOffset> { PropertyPath<ODataDateTimeOffset>(self, "CertificateUntil") }
-        public var bundle: PropertyPath<String> { PropertyPath<String>(self, "Bundle") }
-        public var traceLevel: PropertyPath<Int32> { PropertyPath<Int32>(self, "TraceLevel") }
-        public var createdAt: PropertyPath<ODataDateTimeOffset> { PropertyPath<ODataDateTimeOffset>(self, "CreatedAt") }
-        public var settings: NavigationCollectionPath<MobileSetting> { NavigationCollectionPath<MobileSetting>(self, "Settings") }
-    }
-}
-
-extension TypedCollection where Element == MobileRegistration {
-    /// The entity with a key.
-    public func key(_ id: String) -> EntityRequest<Element> {
-        self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
-    }
-}
-
-extension EntityRequest where Element == MobileRegistration {
-    /// `Outpost.Mobile.Confirm`.
-    public func confirm(kind: String, version: Int64, confirmation: String? = nil) async throws {
-        var odataCall = OperationCall(on: self, "Outpost.Mobile.Confirm", .action)
-        odataCall.set("kind", kind)
-        odataCall.set("version", version)
-        odataCall.setOptional("confirmation", confirmation)
-        try await odataCall.run()
-    }
-
-    /// `Outpost.Mobile.Enroll`.
-    public func enroll(request: [UInt8]) async throws -> (ByteStream, contentType: String)? {
-        var odataCall = OperationCall(on: self, "Outpost.Mobile.Enroll", .action)
-        odataCall.set("request", request)
-        return try await odataCall.stream()
-    }
-}
-
-/// `Outpost.Mobile.Setting`.
-public struct MobileSetting: TypedEntity {
-    public static let typeName: QualifiedName = QualifiedName("Outpost.Mobile", "Setting")
-    public static var odataMetadata: GeneratedMetadata { MobileAPIMetadata.metadata }
-    public static let odataShape: TypeShape = MobileAPIMetadata.metadata.shape(typeName)
-    public var odataEntity: ODataEntity
-
-    public init(odataEntity: ODataEntity) {
-        self.odataEntity = odataEntity
-    }
-
-    /// `Name`, Edm.String, not null, at most 128.
-    public var name: String? {
-        get { odataEntity.typedValue(0, "Name") }
-        set { odataEntity.setTypedValue(0, "Name", newValue) }
-    }
-
-    /// `Value`, Edm.String.
-    public var value: String? {
-        get { odataEntity.typedValue(1, "Value") }
-        set { odataEntity.setTypedValue(1, "Value", newValue) }
-    }
-
-    /// `IsReadOnly`, Edm.Boolean.
-    public var isReadOnly: Bool? {
-        get { odataEntity.typedValue(2, "IsReadOnly") }
-        set { odataEntity.setTypedValue(2, "IsReadOnly", newValue) }
-    }
-
-    /// The properties by name, for queries.
-    public struct Paths: TypedPaths {
-        public var odataPath: String
-
-        public init(odataPath: String) {
-            self.odataPath = odataPath
-        }
-
-        public var name: PropertyPath<String> { PropertyPath<String>(self, "Name") }
-        public var value: PropertyPath<String> { PropertyPath<String>(self, "Value") }
-        public var isReadOnly: PropertyPath<Bool> { PropertyPath<Bool>(self, "IsReadOnly") }
-    }
-}
-
-extension TypedCollection where Element == MobileSetting {
-    /// The entity with a key.
-    public func key(_ name: String) -> EntityRequest<Element> {
-        self.key(EntityKey([EntityKey.Part(name: "Name", value: name.odataValue)]))
     }
 }

@@ -49,6 +49,20 @@ extension ApplicationConfiguration {
     ///   - path: The path, for messages.
     /// - Throws: ``ConfigurationError`` with all mistakes at once.
     public init(yaml text: String, path: String) throws(ConfigurationError) {
+        var warnings: [ConfigurationProblem] = []
+        try self.init(yaml: text, path: path, warnings: &warnings)
+    }
+
+    /// Reads an application as YAML, and returns what may surprise in it.
+    ///
+    /// - Parameters:
+    ///   - text: The content.
+    ///   - path: The path, for messages.
+    ///   - warnings: The findings with which the application can be used nevertheless.
+    /// - Throws: ``ConfigurationError`` with all mistakes at once.
+    public init(
+        yaml text: String, path: String, warnings: inout [ConfigurationProblem]
+    ) throws(ConfigurationError) {
         self.init()
         let reader = ConfigurationReader(path: path)
         let root = reader.root(of: text)
@@ -56,6 +70,7 @@ extension ApplicationConfiguration {
         ConfigurationChecks.check(self, at: root, reader)
         let mistakes = reader.sorted.filter { !$0.isWarning }
         guard mistakes.isEmpty else { throw ConfigurationError(problems: mistakes) }
+        warnings = reader.sorted
     }
 
     /// Reads the body of a version. Keys that this build does not know are mistakes.

@@ -14,8 +14,10 @@ enum ConfigurationChecks {
         switch server.tls {
         case .off where isOpen:
             note(
-                "A listener that other machines reach needs TLS: set server.tls.mode to own, or to behind-proxy with "
-                    + "server.trusted_hops.")
+                """
+                A listener that other machines reach needs TLS: set server.tls.mode to own, or to behind-proxy with \
+                server.trusted_hops.
+                """)
         case .own where server.certificate == nil || server.key == nil:
             note("server.tls.mode: own needs server.tls.certificate and server.tls.key.")
         case .behindProxy where server.trustedHops == 0:
@@ -37,6 +39,7 @@ enum ConfigurationChecks {
                 root?["compatibility"]?.mark, "This build has no SMP-shaped endpoints: leave compatibility.smp out.",
                 isWarning: true)
         }
+        KeysWithoutEffect.note(configuration, at: root, reader)
         for (name, application) in configuration.applications.sorted(by: { $0.key < $1.key }) {
             check(application, at: root?["applications"]?[name], reader)
         }
@@ -68,6 +71,7 @@ enum ConfigurationChecks {
         for (name, destination) in application.destinations.sorted(by: { $0.key < $1.key }) {
             check(destination, at: node?["destinations"]?[name] ?? node, reader)
         }
+        KeysWithoutEffect.note(application, at: node, reader)
         for (index, rule) in application.permissions.enumerated() {
             guard let destination = rule.destination, application.destinations[destination] == nil else { continue }
             let list = node?["permissions"]?.sequence
@@ -86,19 +90,13 @@ enum ConfigurationChecks {
                     (node?["url"] ?? node)?.mark, "The URL of the destination begins with https:// or http://.")
             }
         }
-        if destination.prepopulation == .all {
-            reader.note(
-                (node?["prepopulate"] ?? node)?.mark,
-                "prepopulate: all is read as shared: rows of one user never enter an image.", isWarning: true)
-        }
         let authentication = destination.authentication
         let place = (node?["authentication"] ?? node)?.mark
         let missing: String? =
             switch authentication.kind {
             case .basic where authentication.user == nil || authentication.secret == nil: "user and secret"
             case .apiKey where authentication.field == nil || authentication.secret == nil: "field and secret"
-            case .certificate where authentication.certificate == nil || authentication.key == nil,
-                .propagation where authentication.certificate == nil || authentication.key == nil:
+            case .certificate where authentication.certificate == nil || authentication.key == nil:
                 "certificate and key"
             case .clientCredentials
             where authentication.tokenURL == nil || authentication.user == nil || authentication.secret == nil,
@@ -112,15 +110,6 @@ enum ConfigurationChecks {
         }
         if destination.queries.count > 200 {
             reader.note((node?["queries"] ?? node)?.mark, "An application has at most 200 defining queries.")
-        }
-        for (name, query) in destination.queries.sorted(by: { $0.key < $1.key }) {
-            let place = (node?["queries"]?[name] ?? node)?.mark
-            if query.visibility == .partitioned, query.partitionBy == nil || query.bind == nil {
-                reader.note(place, "visibility: partitioned needs partition_by and bind.")
-            }
-            if query.tracking == "modified", query.modified == nil {
-                reader.note(place, "tracking: modified needs modified, the property that tells changes.")
-            }
         }
     }
 }

@@ -19,6 +19,21 @@ struct DestinationExchange: Sendable {
     ///
     /// - Throws: ``ODataError`` and errors of the way to the back end.
     func answer(_ request: HTTPRequest, _ body: ByteStream) async throws -> (HTTPResponse, ByteStream) {
+        guard FeedBatch.mayBe(request, at: runtime) else { return try await whole(request, body) }
+        let bytes: [UInt8]
+        do {
+            bytes = try await body.collect(limit: Int(clamping: services.configuration.limits.upload))
+        } catch let error as ODataError where error.status == 413 {
+            throw DestinationFailure.tooLarge
+        }
+        guard let batch = try await FeedBatch(request, bytes, self) else {
+            return try await whole(request, ByteStream(bytes))
+        }
+        return try await batch.answer { try await whole($0, $1) }
+    }
+
+    /// Answers a request, of which the feeds take nothing but a single read.
+    private func whole(_ request: HTTPRequest, _ body: ByteStream) async throws -> (HTTPResponse, ByteStream) {
         if let local = runtime.local { return await served(by: local, request, body) }
         guard let proxy = runtime.proxy else { throw DestinationFailure.unknownDestination }
         if let (definition, provider) = try await feed(for: request) {
@@ -27,9 +42,13 @@ struct DestinationExchange: Sendable {
         if runtime.rights != nil {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
             let provider = RemoteProvider(base: client, root: proxy.root)
-            return try await replayed(request, body, proxy: proxy) { request, body in
-                await served(by: provider, request, body)
+            let serve: @Sendable (HTTPRequest, ByteStream) async throws -> (HTTPResponse, ByteStream) = {
+                await served(by: provider, $0, $1)
             }
+            let way = way(
+                of: request, recognisesRepeats: await runtime.recognisesRepeats(), timeout: proxy.timeout, by: serve)
+            if let answer = try await batched(request, body, way) { return answer }
+            return try await replayed(request, body, proxy: proxy, forward: serve)
         }
         var circumstances = DestinationProxy.Circumstances(
             publicRoot: try publicRoot(request), credentials: caller.credentials)
@@ -40,7 +59,7 @@ struct DestinationExchange: Sendable {
     }
 
     /// The address under which devices see the destination.
-    private func publicRoot(_ request: HTTPRequest) throws -> ServiceRoot {
+    func publicRoot(_ request: HTTPRequest) throws -> ServiceRoot {
         if let url = services.configuration.server.publicURL {
             return try ServiceRoot(try ServiceRoot(url).url(for: String(root.drop { $0 == "/" })))
         }
@@ -50,7 +69,7 @@ struct DestinationExchange: Sendable {
     // MARK: Providers
 
     /// Answers by a provider, in the dialect of the destination.
-    private func served(
+    func served(
         by provider: any ODataProvider, _ request: HTTPRequest, _ body: ByteStream, feed: FeedDefinition? = nil
     ) async -> (HTTPResponse, ByteStream) {
         do {
@@ -88,7 +107,7 @@ struct DestinationExchange: Sendable {
     /// Returns the feed that answers a request, or `nil` if the back end does.
     ///
     /// - Throws: 410 for a link of this server if its query is no feed any more.
-    private func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
+    func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
         guard request.method == .get, let client = runtime.client,
             runtime.configuration.queries.values.contains(where: { $0.visibility == .shared }),
             let path = request.path, let relative = try publicRoot(request).relative(path),
@@ -134,24 +153,8 @@ struct DestinationExchange: Sendable {
         circumstances: DestinationProxy.Circumstances
     ) async throws -> (HTTPResponse, ByteStream) {
         let isChange = ![.get, .head, .options].contains(request.method)
-        let isBatch = request.path?.prefix { $0 != "?" }.hasSuffix("/$batch") ?? false
-        if isChange, isBatch, let type = request.headerFields[.contentType].flatMap({ MediaType($0) }),
-            type.matches("multipart", "mixed"), let boundary = type["boundary"]
-        {
-            let bytes = try await body.collect(limit: Int(clamping: services.configuration.limits.upload))
-            let batch = try MultipartBody(bytes, boundary: boundary)
-            guard RepeatableBatch.isNeeded(for: batch) else {
-                return try await proxy.send(
-                    proxy.outgoing(request, ByteStream(bytes), circumstances: circumstances), circumstances)
-            }
-            let isV2 = (try? await runtime.dialect()) == "v2"
-            let continues = request.headerFields[values: .prefer].contains {
-                $0.contains("continue-on-error") && !$0.contains("continue-on-error=false")
-            }
-            return try await RepeatableBatch(
-                proxy: proxy, replay: replay, owner: owner, circumstances: circumstances, request: request,
-                continuesOnError: isV2 || continues
-            ).execute(batch)
+        if let answer = try await batched(request, body, way(of: request, through: proxy, circumstances)) {
+            return answer
         }
         guard isChange else {
             let answer = try await proxy.send(
@@ -163,13 +166,13 @@ struct DestinationExchange: Sendable {
         }
     }
 
-    private var replay: ReplayGuard {
+    var replay: ReplayGuard {
         ReplayGuard(
             replays: services.state.replays, node: services.nodeName,
             lease: runtime.configuration.timeout * 2 + .seconds(5))
     }
 
-    private var owner: [UInt8] {
+    var owner: [UInt8] {
         ReplayGuard.owner(
             application: caller.application.record.name, destination: runtime.name,
             registration: caller.registration?.id, user: [caller.user.issuer, caller.user.subject])

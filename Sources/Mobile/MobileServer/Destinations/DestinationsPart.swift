@@ -21,6 +21,7 @@ public final class DestinationsPart: ServerPart, DestinationService {
     private let services: NodeServices
     let transport: any HTTPTransport
     private let opening: @Sendable (String) async throws -> any ODataProvider
+    private let flights = FeedFlights()
     private let open = Mutex<[Identity: Task<DestinationRuntime, any Error>]>([:])
 
     /// A destination in one version of a configuration.
@@ -110,7 +111,9 @@ public final class DestinationsPart: ServerPart, DestinationService {
 
     /// The worker that refreshes feeds.
     var refresher: FeedRefresher {
-        FeedRefresher(state: services.state, logger: services.logger) { [self] in try await resolve($0) }
+        FeedRefresher(state: services.state, logger: services.logger, flights: flights) { [self] in
+            try await resolve($0)
+        }
     }
 
     /// The state of the node.
@@ -183,7 +186,7 @@ public final class DestinationsPart: ServerPart, DestinationService {
             let queries = configuration.queries.sorted { $0.key < $1.key }.map { name, query in
                 QuerySummary(
                     name: name, query: query.query, group: query.group, visibility: query.visibility,
-                    refreshInterval: query.refreshInterval)
+                    refreshInterval: query.refreshInterval, hasStreams: query.hasStreams)
             }
             summaries.append(
                 DestinationSummary(name: name, dialect: dialect, queries: queries, options: configuration.store))
@@ -209,7 +212,9 @@ public final class DestinationsPart: ServerPart, DestinationService {
             let runtime = try await runtime(name, of: caller.application)
             let exchange = DestinationExchange(
                 runtime: runtime, services: services, refresher: refresher, root: root, caller: caller)
-            let (response, stream) = try await exchange.answer(request, body)
+            let answer = try await exchange.answer(request, body)
+            let (response, stream) = try await RefusalLog(services: services).note(
+                answer, to: request, destination: name, root: root, caller: caller)
             if request.method == .get { log(request, response, isDelta: hasToken, of: name, for: caller, since: start) }
             return (response, stream.keeping(permit))
         } catch {

@@ -30,7 +30,9 @@ struct ErrorMapping: Sendable {
     func apply(to body: [UInt8], status: Int) -> (Int, [UInt8]) {
         let code = Self.code(in: body)
         var bytes = body
-        if let code, DestinationFailure.reservedCodes.contains(code.text) {
+        // An escaped character could hide a reserved code. No plain code needs one.
+        let isHidden = code?.text.contains(where: { "\\&".contains($0) }) ?? false
+        if let code, isHidden || DestinationFailure.reservedCodes.contains(code.text) {
             bytes.replaceSubrange(code.range, with: Array(DestinationFailure.replacement.utf8))
         }
         return (self.status(for: code?.text, status), bytes)

@@ -3,6 +3,7 @@ import Logging
 import ODataModel
 import ODataService
 import ServerState
+import Synchronization
 
 /// Brings feeds up to date with their back ends, one node at a time under a fence, and makes readers wait for rows that
 /// are new enough (`mobile-server.md` 5.6 and 5.10).
@@ -18,6 +19,8 @@ struct FeedRefresher: JobWorker {
 
     let state: any ServerState
     let logger: Logger
+    /// The refreshes that this node carries out or waits for.
+    let flights: FeedFlights
     /// Returns the definition of a feed and the reader of its back end; `nil` if the configuration no longer has it.
     let resolve: @Sendable (FeedRecord) async throws -> (FeedDefinition, any ODataProvider)?
 
@@ -35,15 +38,24 @@ struct FeedRefresher: JobWorker {
         if feed.askedAt.map({ now - $0 > .seconds(3600) }) ?? true { try await state.feeds.noteAsked(feed.id, at: now) }
         guard isFirstPage else { return feed }
         if feed.state == .suspended || feed.state == .frozen { return feed }
-        let age = feed.checkedAt.map { now - $0 }
-        if feed.state == .active, let age {
-            if age <= definition.configuration.maxStale {
-                if age > definition.configuration.refreshInterval { try await demand(feed) }
-                return feed
-            }
+        let oldest = now - definition.configuration.maxStale
+        if feed.state == .active, let checked = feed.checkedAt, checked >= oldest {
+            if now - checked > definition.configuration.refreshInterval { try await join(feed, since: oldest, now) }
+            return feed
         }
-        try await demand(feed)
-        return try await waiting(for: feed, checkedAfter: feed.checkedAt)
+        try await join(feed, since: oldest, now)
+        return try await waiting(for: feed, checkedSince: oldest)
+    }
+
+    /// Joins a refresh that brings rows of a moment or later, or asks for one.
+    private func join(_ feed: FeedRecord, since moment: ServerInstant, _ now: ServerInstant) async throws {
+        guard flights.lacks(feed.id, since: moment, now) else { return }
+        do {
+            try await demand(feed)
+        } catch {
+            flights.end(feed.id)
+            throw error
+        }
     }
 
     /// Makes the refresh of a feed due now.
@@ -52,13 +64,14 @@ struct FeedRefresher: JobWorker {
         await state.signal.send([.jobs])
     }
 
-    private func waiting(for feed: FeedRecord, checkedAfter moment: ServerInstant?) async throws -> FeedRecord {
+    /// Waits until the rows of a feed were read at a moment or later.
+    private func waiting(for feed: FeedRecord, checkedSince moment: ServerInstant) async throws -> FeedRecord {
         let end = ContinuousClock.now + Self.wait
         var pause = Duration.milliseconds(5)
         while ContinuousClock.now < end {
             guard let now = try await state.feeds.feed(feed.id) else { throw DestinationFailure.unavailable() }
             if now.state == .suspended { return now }
-            if now.state == .active, let checked = now.checkedAt, moment.map({ checked > $0 }) ?? true { return now }
+            if now.state == .active, let checked = now.checkedAt, checked >= moment { return now }
             try await Task.sleep(for: pause)
             pause = min(pause * 2, .milliseconds(100))
         }
@@ -68,15 +81,18 @@ struct FeedRefresher: JobWorker {
     // MARK: Worker
 
     func run(_ job: LeasedJob) async throws -> JobOutcome {
-        guard let id = RecordNumber(job.target), let feed = try await state.feeds.feed(id) else { return .done }
+        guard let id = RecordNumber(job.target) else { return .done }
+        defer { flights.end(id) }
+        guard let feed = try await state.feeds.feed(id) else { return .done }
         guard feed.state != .frozen, let (definition, provider) = try await resolve(feed) else { return .done }
         if feed.state == .suspended { return .done }
         let now = try await state.now()
         if let asked = feed.askedAt, now - asked > Self.restAfter { return .done }
         guard let claim = try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
+        flights.begin(feed.id, at: now)
         try await refresh(
             feed, definition, source: FeedSource(provider: provider, definition: definition),
-            lease: FeedLease(fence: job.fence, claim: claim),
+            lease: FeedLease(fence: job.fence, claim: claim, begun: now),
             acceptsRemovals: job.payload == Self.acceptingRemovals)
         return .again(at: try await state.now() + definition.configuration.refreshInterval)
     }
@@ -191,7 +207,7 @@ struct FeedRefresher: JobWorker {
             let isLast = end == writes.count
             let batch = RefreshBatch(
                 feed: feed.id, writes: Array(writes[start..<end]), isLast: isLast,
-                link: isLast ? link.map { Array($0.utf8) } : nil)
+                link: isLast ? link.map { Array($0.utf8) } : nil, readAt: lease.begun)
             guard try await state.feeds.commit(batch, fence: lease.fence, claim: lease.claim) != nil else {
                 // Another node has the feed.
                 return
@@ -233,10 +249,34 @@ struct FeedRefresher: JobWorker {
 struct FeedLease: Hashable, Sendable {
     let fence: Fence
     let claim: UInt64
+    /// The moment at which the read began: the rows are as old as that, however long the read takes.
+    let begun: ServerInstant
+}
+
+/// The refreshes that a node carries out or waits for now. A reader joins one that brings rows of its age, so that it
+/// asks for no second one.
+final class FeedFlights: Sendable {
+    private let begun = Mutex<[RecordNumber: ServerInstant]>([:])
+
+    func begin(_ feed: RecordNumber, at moment: ServerInstant) { begun.withLock { $0[feed] = moment } }
+
+    func end(_ feed: RecordNumber) { begun.withLock { $0[feed] = nil } }
+
+    /// Returns whether no refresh has begun, nor was asked for, at a moment or later. The caller asks for one then, and
+    /// others join it.
+    func lacks(_ feed: RecordNumber, since moment: ServerInstant, _ now: ServerInstant) -> Bool {
+        begun.withLock { begun in
+            if let known = begun[feed], known >= moment { return false }
+            begun[feed] = now
+            return true
+        }
+    }
 }
 
 /// Places at which a test ends the process, as a crash would. Nothing happens in a
 /// release build, nor without the environment variable `OUTPOST_CRASH_AT`.
+///
+/// Each name stands in `CrashTests`.
 enum CrashPoint {
     #if DEBUG
         private static let wanted = ProcessInfo.processInfo.environment["OUTPOST_CRASH_AT"]

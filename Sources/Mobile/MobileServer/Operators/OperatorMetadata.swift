@@ -199,6 +199,7 @@ enum OperatorMetadata {
         <Property Name="Target" Type="Edm.String"/>
         <Property Name="Detail" Type="Edm.String"/>
         </EntityType>
+        \#(OperatorServiceMetadata.types)
         <ComplexType Name="ActivationCode">
         <Property Name="Code" Type="Edm.String" Nullable="false"/>
         <Property Name="ExpiresAt" Type="Edm.DateTimeOffset" Precision="6" Nullable="false"/>
@@ -239,6 +240,7 @@ enum OperatorMetadata {
         </Action>
         <Action Name="Activate" IsBound="true">
         <Parameter Name="version" Type="Outpost.Operators.ConfigurationVersion" Nullable="false"/>
+        <ReturnType Type="Outpost.Operators.Approval"/>
         </Action>
         <Action Name="Approve" IsBound="true">
         <Parameter Name="approval" Type="Outpost.Operators.Approval" Nullable="false"/>
@@ -273,6 +275,7 @@ enum OperatorMetadata {
         <EntitySet Name="Secrets" EntityType="Outpost.Operators.StoredSecret"/>
         <EntitySet Name="Approvals" EntityType="Outpost.Operators.Approval"/>
         <EntitySet Name="Audit" EntityType="Outpost.Operators.AuditEntry"/>
+        \#(OperatorServiceMetadata.sets)
         </EntityContainer>
         </Schema>
         </edmx:DataServices>

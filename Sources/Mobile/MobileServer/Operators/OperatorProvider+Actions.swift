@@ -13,6 +13,8 @@ extension OperatorProvider {
     private static let maxDevices = 10_000
     /// The action of approvals for wipes.
     static let wipe = "device.wipe"
+    /// The action of approvals for versions that send credentials to new places.
+    static let activation = "configuration.activate"
 
     func call(
         _ operation: ODataOperation, _ set: EntitySet, bound: BoundURL, request: ODataRequest,
@@ -38,6 +40,7 @@ extension OperatorProvider {
         case "Approve": return try await approve(key, sender)
         case "Reset": return try await reset(key, sender)
         case "MakeLink": return try await makeLink(key, operation, from: sender)
+        case "SendMessage": return try await sendMessage(parameters, key, from: sender)
         default: throw ODataError.notImplemented(name)
         }
     }
@@ -116,6 +119,10 @@ extension OperatorProvider {
         guard case .integer(let id)? = key?["ID"], sender.confirmedAt != nil else {
             throw ODataError(.emptyParameter, "Approve needs the number of the approval.")
         }
+        let waiting = try await translatingState { () async throws(ServerStateError) in
+            try await state.operators.approvals().first { $0.id == id }
+        }
+        if waiting?.action == Self.activation { try sender.require(.manager, "Approve") }
         let approved = try await translatingState { () async throws(ServerStateError) in
             try await state.operators.approve(id, by: sender.name)
         }
@@ -125,18 +132,34 @@ extension OperatorProvider {
                 message: "The approval has expired, was given before, or the same operator asked for it.")
         }
         try await audit(sender, "approval.give", target: String(id), detail: ["action": approved.action])
+        if approved.action == Self.activation,
+            let activation = try? JSONDecoder().decode(Activation.self, from: Data(approved.body))
+        {
+            var application = try await application(named: activation.application, sender)
+            application.activeVersion = activation.former
+            return try await activate(activation.version, of: application, from: sender)
+        }
         guard approved.action == Self.wipe,
             let wipe = try? JSONDecoder().decode(MassWipe.self, from: Data(approved.body))
         else { throw ODataError.notImplemented(approved.action) }
         let application = try await application(named: wipe.application, sender)
-        for id in wipe.ids {
+        // The approval counts once, so that all devices are wiped even if the operator goes away meanwhile.
+        try await Task { try await self.wipe(wipe.ids, of: application, from: sender) }.value
+        return await removed(application.name)
+    }
+
+    private func wipe(_ ids: [String], of application: ApplicationRecord, from sender: OperatorRequest) async throws {
+        var failure: (any Error)?
+        for id in ids {
             do {
                 try await order(.wipe, id, application: application, from: sender)
             } catch let error as ODataError where error.status == 404 {
                 // The device has gone since the request.
+            } catch {
+                failure = error
             }
         }
-        return await removed(application.name)
+        if let failure { throw failure }
     }
 
     // MARK: Users and codes
@@ -200,14 +223,56 @@ extension OperatorProvider {
             try await state.applications.configuration(number, of: application.id)
         }
         guard let stored else { throw ODataError.notFound("The version \(number) of \(application.name)") }
-        guard (try? ApplicationConfiguration(canonicalJSON: stored.body)) != nil else {
+        guard let configuration = try? ApplicationConfiguration(canonicalJSON: stored.body) else {
             throw ODataError(.policyViolated, "This build cannot read the configuration.")
         }
-        try await translatingState { () async throws(ServerStateError) in
-            _ = try await state.applications.activate(
-                number, of: application.id, ifActive: application.activeVersion)
+        let former = try await translatingState { () async throws(ServerStateError) in
+            try await state.applications.configuration(application.activeVersion, of: application.id)
         }
-        try await audit(sender, "configuration.activate", target: application.name, detail: ["version": "\(number)"])
+        let known = former.flatMap { try? ApplicationConfiguration(canonicalJSON: $0.body) }?.reach ?? []
+        if sender.role < .security, !configuration.reach.subtracting(known).isEmpty {
+            return try await requestActivation(number, of: application, from: sender)
+        }
+        return try await activate(number, of: application, from: sender)
+    }
+
+    /// Asks a second operator to activate a version that sends credentials to new places.
+    private func requestActivation(
+        _ number: Int, of application: ApplicationRecord, from sender: OperatorRequest
+    ) async throws -> ODataResponse {
+        // A key is not a person: its owner could approve the request of the own key.
+        guard sender.application == nil else {
+            throw ODataError(
+                .roleMissing, "The version sends credentials to new places. Operators activate it.", target: "Activate")
+        }
+        let body = Array(
+            try JSONEncoder().encode(
+                Activation(application: application.name, version: number, former: application.activeVersion)))
+        let record = try await translatingState { () async throws(ServerStateError) in
+            try await state.operators.request(
+                action: Self.activation, body: body, by: sender.name, expiresAt: sender.now + .seconds(86_400))
+        }
+        try await audit(
+            sender, "approval.request", target: String(record.id),
+            detail: ["action": Self.activation, "version": "\(application.name)/\(number)"])
+        return ODataResponse(status: 202, body: .entity(shapes.approval(record)))
+    }
+
+    /// The parameters of an activation that waits for a second operator.
+    struct Activation: Codable {
+        var application: String
+        var version: Int
+        /// The version that was active at the request. Another one meanwhile ends the request.
+        var former: Int
+    }
+
+    private func activate(
+        _ number: Int, of application: ApplicationRecord, from sender: OperatorRequest
+    ) async throws -> ODataResponse {
+        try await translatingState { () async throws(ServerStateError) in
+            try await ApplicationImporter(state: state).activate(
+                number, of: application.name, by: sender.actor, ifActive: application.activeVersion)
+        }
         return await removed(ChangeNumberScope.server)
     }
 

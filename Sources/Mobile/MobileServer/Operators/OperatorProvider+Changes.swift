@@ -30,6 +30,7 @@ extension OperatorProvider {
         case "ServiceKeys": return try await changeServiceKey(change)
         case "Operators": return try await changeOperator(change)
         case "Secrets": return try await changeSecret(change)
+        case _ where OperatorServiceSets.names.contains(set.name): return try await changeService(set.name, change)
         default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET"])
         }
     }
@@ -42,7 +43,7 @@ extension OperatorProvider {
         guard let entity = change.entity else {
             let etag = try await etag(ofApplication: name, change)
             try await translatingState { () async throws(ServerStateError) in
-                try await state.applications.remove(name, ifMatch: etag)
+                try await ApplicationImporter(state: state).remove(name, ifMatch: etag)
             }
             try await audit(change.sender, "application.remove", target: name)
             return await removed(ChangeNumberScope.server)
@@ -177,6 +178,8 @@ extension OperatorProvider {
             return try await state.registrations.settings(of: registration, of: application.id)
         }
         try await audit(change.sender, change.entity == nil ? "setting.remove" : "setting.set", target: path)
+        // The version in the next answer tells the same, so that a state without messages does no harm.
+        try? await MessageAnnouncer.settingChanged(name, registration: registration, of: application.id, state)
         guard change.entity != nil, let setting = settings.first(where: { $0.name == name }) else {
             return await removed(application.name)
         }

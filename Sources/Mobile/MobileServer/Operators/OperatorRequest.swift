@@ -56,7 +56,7 @@ enum OperatorRights {
     /// Returns the role that reads a set.
     static func reading(_ set: String) -> OperatorRole {
         switch set {
-        case "DirectoryUsers", "Approvals": .support
+        case "DirectoryUsers", "Approvals", "Uploads", "LogRecords": .support
         case "Operators", "Secrets", "Audit": .security
         default: .viewer
         }
@@ -65,8 +65,10 @@ enum OperatorRights {
     /// Returns the role that changes a set; `nil` if nobody does.
     static func changing(_ set: String) -> OperatorRole? {
         switch set {
-        case "Settings": .support
-        case "Applications", "ConfigurationVersions", "Policies", "DirectoryUsers", "ServiceKeys": .manager
+        case "Settings", "Uploads": .support
+        case "Applications", "ConfigurationVersions", "Policies", "DirectoryUsers", "ServiceKeys",
+            "SharedDocuments", "Bundles":
+            .manager
         case "Operators", "Secrets": .security
         default: nil
         }

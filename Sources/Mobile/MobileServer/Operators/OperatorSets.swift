@@ -47,6 +47,8 @@ struct OperatorSets: Sendable {
         case "Secrets": return try await state.operators.secrets().compactMap(secret)
         case "Approvals": return try await state.operators.approvals().map(shapes.approval)
         case "Audit": return try await audit()
+        case _ where OperatorServiceSets.names.contains(set):
+            return try await OperatorServiceSets(shapes: shapes, state: state).entities(of: set)
         default: return nil
         }
     }

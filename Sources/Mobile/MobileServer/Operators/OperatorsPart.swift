@@ -32,6 +32,7 @@ public final class OperatorsPart: ServerPart {
     private let sessions: OperatorSessions
     private let handler: ODataHandler
     private let networks: NetworkList
+    private let downloads: OperatorDownloads
 
     /// Creates the part.
     ///
@@ -41,6 +42,7 @@ public final class OperatorsPart: ServerPart {
         let shapes = try OperatorModel()
         self.shapes = shapes
         sessions = OperatorSessions(services: services)
+        downloads = OperatorDownloads(services: services)
         guard let networks = NetworkList(services.configuration.operators.networks) else {
             throw ODataError(.invalidProperty, "operators.networks has a text that is no network.")
         }
@@ -104,6 +106,7 @@ public final class OperatorsPart: ServerPart {
             if path == "session" || path.hasPrefix("session/") {
                 return try await session(head, body, path: path, from: sender, in: context)
             }
+            if let answer = try await downloads.answer(head, body, path: path, from: sender.request) { return answer }
             var (response, stream) = await OperatorRequest.$current.withValue(sender.request) {
                 await handler.handle(head, body, principal: sender.request.principal)
             }

@@ -76,6 +76,9 @@ public struct DeviceAuthority: Sendable {
     /// The first day of 2026, from which every authority is valid.
     private static let beginning: TimeInterval = 1_767_225_600
 
+    /// The name of the authority, which its certificates have as issuer.
+    public var subject: String { name.description }
+
     /// The certificate of the authority in PEM.
     public var pem: String { PEMDocument(type: Certificate.defaultPEMDiscriminator, derBytes: certificate).pemString }
 

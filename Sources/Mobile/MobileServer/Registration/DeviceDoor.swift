@@ -74,7 +74,7 @@ struct DeviceDoor: Sendable {
                 .registrationUnknown,
                 "The application needs a registration, named in the field \(MobileFieldNames.registration).")
         }
-        for name in request.application.configuration.security.keys.sorted() {
+        for name in Self.order(of: request.application.configuration, for: request.head) {
             guard case .user(var user) = try await signIn.identify(request, by: name, registration: Self.nobody) else {
                 continue
             }
@@ -89,10 +89,20 @@ struct DeviceDoor: Sendable {
                 of: request.application.record.id, issuer: user.issuer, subject: user.subject, makingWith: user.name)
         }
         if request.record?.isLocked == true { throw ODataError(.deviceLocked, "The user is locked.") }
-        if !Self.isFurtherPage(request.head) {
+        if !Self.isFurtherPage(request.head, resource) {
             try rate.admit("\(request.application.record.name) \(request.context.countedAddress) \(user.subject)")
         }
         return request
+    }
+
+    /// Returns the names of the security configurations that identify a user without a device.
+    ///
+    /// Credentials are tried first. Somebody with wrong credentials does not become an anonymous user.
+    private static func order(of configuration: ApplicationConfiguration, for head: HTTPRequest) -> [String] {
+        let names = configuration.security.keys.sorted()
+        let identifying = names.filter { configuration.security[$0]?.hasCredentials ?? false }
+        guard identifying.isEmpty || head.headerFields[.authorization] == nil else { return identifying }
+        return identifying + names.filter { !identifying.contains($0) }
     }
 
     /// The subject of anonymous users without a registration.
@@ -124,7 +134,7 @@ struct DeviceDoor: Sendable {
         }
         try await identify(&request, record)
         try await checkProof(request, record, resource: resource)
-        if !Self.isFurtherPage(request.head) { try rate.admit("\(application.record.name)/\(id)") }
+        if !Self.isFurtherPage(request.head, resource) { try rate.admit("\(application.record.name)/\(id)") }
         record = try await lockInactive(record, application)
         request.registration = record
         request.versions = DeviceVersions(
@@ -233,9 +243,11 @@ struct DeviceDoor: Sendable {
         guard isFirst else { throw DeviceProofError.used }
     }
 
-    /// Returns whether a request follows a next link, which no rate counts (`design-review.md` 25).
-    static func isFurtherPage(_ head: HTTPRequest) -> Bool {
-        guard head.method == .get, let path = head.path, let mark = path.firstIndex(of: "?") else { return false }
+    /// Returns whether a request follows a next link of a destination, which no rate counts (`design-review.md` 25).
+    static func isFurtherPage(_ head: HTTPRequest, _ resource: Resource) -> Bool {
+        guard resource.isProxied, head.method == .get, let path = head.path, let mark = path.firstIndex(of: "?") else {
+            return false
+        }
         return path[mark...].dropFirst().split(separator: "&").contains { option in
             ["$skiptoken", "%24skiptoken", "skiptoken"].contains(option.prefix { $0 != "=" }.lowercased())
         }

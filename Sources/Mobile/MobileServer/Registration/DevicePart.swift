@@ -26,6 +26,8 @@ public final class DevicePart: ServerPart {
     private let seen: SeenDevices
     private let addresses: DeviceAddresses
     private let handlers = DeviceHandlers()
+    private let resources: [any DeviceResource]
+    let messages: DeviceMessages
     private let transport: any HTTPTransport
     private let ownTransport: NIOTransport?
 
@@ -63,13 +65,18 @@ public final class DevicePart: ServerPart {
         let shapes = try DeviceModel()
         self.shapes = shapes
         let state = services.state
+        let authority = try DeviceAuthority(keys: services.keys)
         let signIn = UserSignIn(
-            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute)
+            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute,
+            authorities: CertificateAuthorities(folder: services.dataFolder), deviceAuthority: authority.subject)
         let documents = DeviceDocuments(shapes: shapes, state: state)
+        messages = DeviceMessages(services: services, shapes: shapes)
+        resources = [
+            DeviceUploads(services: services, documents: documents), DeviceSharedStorage(services: services), messages,
+        ]
         nonces = ProofNonces(key: services.keys.key(.nonces).symmetricKey)
         seen = SeenDevices(state: state)
         addresses = DeviceAddresses(services.configuration.server)
-        let authority = try DeviceAuthority(keys: services.keys)
         authorityPEM = authority.pem
         door = DeviceDoor(
             state: state, signIn: signIn, nonces: nonces, documents: documents,
@@ -102,10 +109,15 @@ public final class DevicePart: ServerPart {
     }
 
     /// Starts to write the times at which devices are seen.
-    public func start() async throws { await seen.start() }
+    public func start() async throws {
+        await seen.start()
+        messages.announcer.start()
+    }
 
     /// Writes the last times, and closes the transport.
     public func stop() async {
+        messages.announcer.stop()
+        messages.bells.stop()
         await seen.stop()
         try? await ownTransport?.shutdown()
     }
@@ -114,7 +126,7 @@ public final class DevicePart: ServerPart {
     public func check() async -> [CheckFinding] {
         let applications = (try? await applications.all()) ?? []
         return applications.flatMap { application in
-            SecurityCheck.findings(of: application, services.configuration)
+            SecurityCheck.findings(of: application, services.configuration, folder: services.dataFolder)
         }
     }
 
@@ -134,8 +146,11 @@ public final class DevicePart: ServerPart {
                 throw ODataError(
                     status: 403, code: "ApplicationSuspended", message: "The application is not active at present.")
             }
-            let known = try await door.check(
+            var known = try await door.check(
                 DeviceRequest(application: application, head: head, context: context), address.resource)
+            if let registration = known.registration, known.versions != nil {
+                known.versions?.messages = await messages.head(of: registration)
+            }
             request = known
             if let registration = known.registration, !known.isConfirmation {
                 await seen.note(registration, at: services.clock())
@@ -167,6 +182,9 @@ public final class DevicePart: ServerPart {
             return await destinations.answer(head, body, destination: name, root: root, caller: caller)
         }
         do {
+            for resource in resources {
+                if let answer = try await resource.answer(head, body, for: known, at: address) { return answer }
+            }
             let (head, body) = try await EnrollBody.converted(head, body, resource: address.resource)
             let handler = try handlers.handler(provider, address)
             return await DeviceRequest.$current.withValue(known) {
@@ -218,6 +236,11 @@ public final class DevicePart: ServerPart {
             if HTTPField.Name(MobileFieldNames.settings).map({ response.headerFields[$0] == nil }) ?? false {
                 set(MobileFieldNames.settings, String(versions.settings))
             }
+        }
+        if let number = request.versions?.messages,
+            HTTPField.Name(MobileFieldNames.messages).map({ response.headerFields[$0] == nil }) ?? false
+        {
+            set(MobileFieldNames.messages, String(number))
         }
         if response.headerFields[.cacheControl] == nil { response.headerFields[.cacheControl] = "no-store" }
         guard response.status == .unauthorized else { return }

@@ -46,4 +46,6 @@ struct DeviceRequest: Sendable {
 struct DeviceVersions: Hashable, Sendable {
     var policies: Int64
     var settings: Int64
+    /// The highest number of a message; `nil` if it is not known.
+    var messages: Int64?
 }

@@ -2,7 +2,8 @@ import ODataService
 
 /// A user as a security configuration has identified it. A subject is unique at its issuer only (`rules.md` 45).
 public struct DeviceUser: Hashable, Sendable {
-    /// The issuer: `basic:NAME`, `oidc:URL`, `certificate:CA`, `activation:NAME` or `anonymous:REGISTRATION`.
+    /// The issuer: `basic:NAME`, `cookie:NAME`, `oidc:URL`, `certificate:CA`, `activation:NAME` or
+    /// `anonymous:REGISTRATION`.
     public var issuer: String
     /// The identifier at the issuer.
     public var subject: String

@@ -18,12 +18,27 @@ struct UserSignIn: Sendable {
     let limits: SignInLimits
     private let passwords = PasswordMemory()
     private let issuers: TokenIssuers
+    private let backEnds: BackEndSignIn
 
-    /// Creates the identification; `perMinute` is the number of failures of an address in a minute that block it.
-    init(state: any ServerState, transport: any HTTPTransport, perMinute: Int) {
+    private let authorities: CertificateAuthorities
+    private let deviceAuthority: String
+
+    /// Creates the identification.
+    ///
+    /// - Parameters:
+    ///   - perMinute: The number of failures of an address in a minute that block it.
+    ///   - authorities: The authorities of users' certificates.
+    ///   - deviceAuthority: The name of the authority of device certificates, which identify no user.
+    init(
+        state: any ServerState, transport: any HTTPTransport, perMinute: Int, authorities: CertificateAuthorities,
+        deviceAuthority: String
+    ) {
         self.state = state
+        self.authorities = authorities
+        self.deviceAuthority = deviceAuthority
         limits = SignInLimits(state: state, addressPerMinute: perMinute)
         issuers = TokenIssuers(transport: transport)
+        backEnds = BackEndSignIn(transport: transport)
     }
 
     /// Identifies the user.
@@ -43,8 +58,9 @@ struct UserSignIn: Sendable {
             return .user(
                 DeviceUser(
                     issuer: "anonymous:\(registration)", subject: registration, name: "anonymous", roles: roles))
-        case .activation, .cookie: return .none
-        case .basic: return try await directoryUser(request, name, roles: roles)
+        case .activation: return .none
+        case .cookie: return try await cookieUser(head, name, security)
+        case .basic: return try await passwordUser(request, name, security)
         case .bearer:
             guard head.headerFields[.authorization]?.lowercased().hasPrefix("bearer ") == true,
                 let issuer = security.issuer
@@ -56,10 +72,11 @@ struct UserSignIn: Sendable {
                     issuer: "oidc:\(issuer)", subject: principal.name, name: Self.displayName(principal),
                     roles: principal.roles.union(roles), claims: principal.claims))
         case .certificate:
-            // TLS has verified the certificate with the authorities of the listener.
-            guard let certificate = request.certificate, let name = certificate.commonName, !name.isEmpty else {
-                return .none
-            }
+            // TLS has verified the certificate with the authorities of all applications, and those of devices.
+            guard let bytes = request.context.certificate, let certificate = request.certificate,
+                certificate.issuer != deviceAuthority, let name = certificate.commonName, !name.isEmpty
+            else { return .none }
+            if let file = security.ca, try !authorities.hasIssued(bytes, file: file) { return .none }
             return .user(
                 DeviceUser(
                     issuer: "certificate:\(certificate.issuer)", subject: certificate.subject, name: name,
@@ -81,9 +98,37 @@ struct UserSignIn: Sendable {
         return String(name.prefix(RegistrationLimits.userNameLength))
     }
 
-    private func directoryUser(
-        _ request: DeviceRequest, _ security: String, roles: Set<String>
+    /// Identifies the user of a cookie, which the back end knows (`mobile-server.md` 6.2).
+    private func cookieUser(
+        _ head: HTTPRequest, _ name: String, _ security: SecurityConfiguration
     ) async throws -> Outcome {
+        guard let url = security.checkURL, let cookie = security.cookie, let value = Self.cookie(cookie, of: head)
+        else { return .none }
+        let person = try await backEnds.person(at: url, .cookie, "\(cookie)=\(value)")
+        guard let person else { return .none }
+        guard let subject = person.subject else { throw BackEndSignIn.nameless }
+        return .user(
+            DeviceUser(
+                issuer: "cookie:\(name)", subject: subject, name: person.name,
+                roles: person.roles.union(security.roles)))
+    }
+
+    /// Returns the value of a cookie.
+    static func cookie(_ name: String, of head: HTTPRequest) -> String? {
+        for field in head.headerFields[values: .cookie] {
+            for pair in field.split(separator: ";") {
+                let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                if parts.count == 2, parts[0] == name, parts[1].utf8.count <= 4096 { return String(parts[1]) }
+            }
+        }
+        return nil
+    }
+
+    /// Identifies the user of a password: by the directory, or by a back end.
+    private func passwordUser(
+        _ request: DeviceRequest, _ security: String, _ configuration: SecurityConfiguration
+    ) async throws -> Outcome {
+        let roles = Set(configuration.roles)
         let application = request.application
         let address = request.context.countedAddress
         guard let (name, password) = Self.credentials(of: request.head),
@@ -91,13 +136,33 @@ struct UserSignIn: Sendable {
         else { return .none }
         let counted = "\(application.record.name)/\(name)"
         try await limits.admit(counted, from: address)
+        if let url = configuration.checkURL {
+            let text = request.head.headerFields[.authorization] ?? ""
+            let person = try await backEnds.person(at: url, .authorization, text)
+            try await note(counted, address, hasSucceeded: person != nil)
+            guard let person else { return .none }
+            return .user(
+                DeviceUser(
+                    issuer: "basic:\(security)", subject: person.subject ?? name, name: person.name,
+                    roles: person.roles.union(roles)))
+        }
         let user = try await translatingState { () async throws(ServerStateError) in
             try await state.registrations.directoryUser(name, of: application.record.id)
         }
         let isRight = await passwords.matches(password, user?.password)
         guard isRight, let user, !user.isLocked else {
-            try await limits.note(counted, from: address, hasSucceeded: false)
+            try await note(counted, address, hasSucceeded: false)
             return .none
+        }
+        try await note(counted, address, hasSucceeded: true)
+        return .user(
+            DeviceUser(
+                issuer: "basic:\(security)", subject: name, roles: Set(user.roles).union(roles)))
+    }
+
+    private func note(_ counted: String, _ address: String, hasSucceeded: Bool) async throws {
+        guard hasSucceeded else {
+            return try await limits.note(counted, from: address, hasSucceeded: false)
         }
         let known = try await translatingState { () async throws(ServerStateError) in
             try await state.operators.signIns(of: counted, from: address)
@@ -106,9 +171,6 @@ struct UserSignIn: Sendable {
         if !known.isKnown || known.failures > 0 {
             try await limits.note(counted, from: address, hasSucceeded: true)
         }
-        return .user(
-            DeviceUser(
-                issuer: "basic:\(security)", subject: name, roles: Set(user.roles).union(roles)))
     }
 
     /// Returns user name and password of `Authorization: Basic` (RFC 7617, 2).

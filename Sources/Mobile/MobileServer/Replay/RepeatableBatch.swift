@@ -5,14 +5,14 @@ import ODataService
 /// Executes the repeatable units of a batch one by one: a unit is a request, or a whole change set with one id
 /// (`rules.md` 2, `design-review.md` 12).
 struct RepeatableBatch: Sendable {
-    let proxy: DestinationProxy
     let replay: ReplayGuard
     let owner: [UInt8]
-    let circumstances: DestinationProxy.Circumstances
-    /// The request of the batch; each forwarded batch has its fields.
-    let request: HTTPRequest
+    /// Whether the back end recognises repeats itself, so that a unit may be forwarded again.
+    let recognisesRepeats: Bool
     /// Whether units after a refused one are executed.
     let continuesOnError: Bool
+    /// Sends a batch with this body. It throws ``ReplayGuard/NotSent`` if the batch did not leave the server.
+    let forward: @Sendable ([UInt8]) async throws -> ReplayGuard.Answer
 
     /// Returns whether any part of a batch has the fields of a repeatable request.
     static func isNeeded(for batch: MultipartBody) -> Bool {
@@ -41,20 +41,25 @@ struct RepeatableBatch: Sendable {
             do {
                 answer = try await self.answer(to: unit, boundary: batch.boundary, identification)
             } catch {
-                guard !answers.isEmpty else { throw error }
-                answers.append(Self.part(of: DestinationFailure.error(error)))
+                let error = DestinationFailure.error(error)
+                guard !answers.isEmpty || Self.isOfUnit(error) else { throw error }
+                answers.append(try await Self.part(of: error))
+                if continuesOnError { continue }
                 break
             }
-            guard let type = answer.response.headerFields[.contentType].flatMap({ MediaType($0) }),
-                type.matches("multipart", "mixed"), let boundary = type["boundary"],
-                var parts = try? MultipartBody(answer.body, boundary: boundary)
-            else {
+            guard var parts = Self.parts(of: answer) else {
+                if identification != nil, answer.response.status == .noContent {
+                    // The response was too long to be kept. The unit is done.
+                    answers += unit.map(Self.done)
+                    continue
+                }
                 // The back end refused the batch itself.
                 guard !answers.isEmpty else { return (answer.response, ByteStream(answer.body)) }
+                answers.append(try await Self.part(of: DestinationFailure.badGateway))
                 break
             }
             head = head ?? answer.response
-            if identification != nil, Self.isDone(parts) {
+            if identification != nil, Self.finality(of: parts) == .final {
                 parts.mapMessages { message in
                     message.fields.removeAll { $0.name.lowercased() == "repeatability-result" }
                     message.fields.append(("Repeatability-Result", "accepted"))
@@ -64,56 +69,94 @@ struct RepeatableBatch: Sendable {
             if !continuesOnError, parts.parts.flatMap(\.messages).contains(where: { Self.status($0) >= 400 }) { break }
         }
         let body = MultipartBody(boundary: "outpost_\(batch.boundary.filter(\.isLetter).prefix(20))", parts: answers)
+        return Self.response(head, "multipart/mixed; boundary=\(body.boundary)", body.bytes)
+    }
+
+    /// Returns the response of a batch with another body.
+    static func response(_ head: HTTPResponse?, _ type: String, _ bytes: [UInt8]) -> (HTTPResponse, ByteStream) {
         var response = head ?? HTTPResponse(status: .ok)
-        response.headerFields[.contentType] = "multipart/mixed; boundary=\(body.boundary)"
-        response.headerFields[.contentLength] = nil
+        response.headerFields[.contentType] = type
         response.headerFields[.repeatabilityResult] = nil
-        let bytes = body.bytes
         response.headerFields[.contentLength] = String(bytes.count)
         return (response, ByteStream(bytes))
     }
 
+    /// Returns whether an error concerns one unit, so that it stands in the response of the batch. After another
+    /// error the whole batch is sent again.
+    static func isOfUnit(_ error: ODataError) -> Bool { (400..<500).contains(error.status) && error.status != 429 }
+
     private func answer(
         to unit: [MultipartBody.Part], boundary: String, _ identification: ReplayGuard.Identification?
     ) async throws -> ReplayGuard.Answer {
-        let forward: @Sendable () async throws -> ReplayGuard.Answer = { [self] in
-            let outgoing: DestinationProxy.Outgoing
-            do {
-                let body = MultipartBody(boundary: boundary, parts: unit)
-                outgoing = try await proxy.outgoing(request, ByteStream(body.bytes), circumstances: circumstances)
-            } catch {
-                throw ReplayGuard.NotSent(reason: DestinationFailure.error(error))
-            }
-            return try await proxy.whole(outgoing, circumstances)
+        let body = MultipartBody(boundary: boundary, parts: unit).bytes
+        return try await answer(to: body, identification) { answer in
+            Self.parts(of: answer).map(Self.finality)
         }
+    }
+
+    /// Forwards the body of a unit, once if it is repeatable.
+    ///
+    /// - Parameter finality: Returns the finality of the responses within an answer; `nil` if it is no batch.
+    func answer(
+        to body: [UInt8], _ identification: ReplayGuard.Identification?,
+        finality: @escaping @Sendable (ReplayGuard.Answer) -> ReplayGuard.Finality?
+    ) async throws -> ReplayGuard.Answer {
         guard let identification else {
             do {
-                return try await forward()
+                return try await forward(body)
             } catch let error as ReplayGuard.NotSent {
                 throw error.reason
             }
         }
-        return try await replay.perform(identification, forward: forward)
+        return try await replay.perform(identification) { [forward] in
+            var answer = try await forward(body)
+            if answer.response.status.code < 300 { answer.inner = finality(answer) }
+            return answer
+        }
+    }
+
+    /// Returns the parts of an answer; `nil` if it is no batch.
+    private static func parts(of answer: ReplayGuard.Answer) -> MultipartBody? {
+        guard let type = answer.response.headerFields[.contentType].flatMap({ MediaType($0) }),
+            type.matches("multipart", "mixed"), let boundary = type["boundary"]
+        else { return nil }
+        return try? MultipartBody(answer.body, boundary: boundary)
     }
 
     /// Returns the id of a unit. A change set has one id.
     private func identification(of part: MultipartBody.Part) throws -> ReplayGuard.Identification? {
-        let messages = part.messages
-        let ids = Set(messages.compactMap { $0.value("Repeatability-Request-ID") })
+        try identification(
+            of: part.messages.map { message in
+                Request(
+                    id: message.value("Repeatability-Request-ID"),
+                    firstSent: message.value("Repeatability-First-Sent"), condition: message.value("If-Match"),
+                    content: [Array(message.line.utf8), message.body])
+            })
+    }
+
+    /// A request of a unit, as far as its identification needs it.
+    struct Request {
+        var id: String?
+        var firstSent: String?
+        var condition: String?
+        var content: [[UInt8]]
+    }
+
+    /// Returns the identification of the requests of a unit; `nil` if they have none.
+    ///
+    /// - Throws: ``ODataError`` 400 if the requests do not share one id.
+    func identification(of requests: [Request]) throws -> ReplayGuard.Identification? {
+        let ids = Set(requests.compactMap(\.id))
         guard let id = ids.first else { return nil }
-        guard ids.count == 1, messages.allSatisfy({ $0.value("Repeatability-Request-ID") != nil }) else {
+        guard ids.count == 1, requests.allSatisfy({ $0.id != nil }) else {
             throw ODataError(
                 status: 400, code: "InvalidProperty", message: "The requests of a change set have one id.",
                 target: "Repeatability-Request-ID", repeatabilityResult: .rejected)
         }
-        let content = messages.flatMap { [Array($0.line.utf8), $0.body] }
+        let isGuarded = requests.allSatisfy { request in request.condition.map { $0 != "*" } ?? false }
         return try ReplayGuard.identification(
-            id: id, firstSent: messages.first?.value("Repeatability-First-Sent"), owner: owner, content: content,
-            isSafe: circumstances.passesRepeatability || messages.allSatisfy { Self.isGuarded($0) })
-    }
-
-    private static func isGuarded(_ message: MultipartBody.Message) -> Bool {
-        message.value("If-Match").map { $0 != "*" } ?? false
+            id: id, firstSent: requests.first?.firstSent, owner: owner, content: requests.flatMap(\.content),
+            isSafe: recognisesRepeats || isGuarded)
     }
 
     private static func status(_ message: MultipartBody.Message) -> Int {
@@ -121,19 +164,42 @@ struct RepeatableBatch: Sendable {
         return words.count > 1 ? Int(words[1]) ?? 0 : 0
     }
 
-    /// Returns whether each response is final, so that the unit counts as accepted.
-    private static func isDone(_ batch: MultipartBody) -> Bool {
-        batch.parts.flatMap(\.messages).allSatisfy { (200..<500).contains(status($0)) }
+    /// Returns the finality of a unit, which is that of its least final response (`mobile-server.md` 0.3).
+    private static func finality(of batch: MultipartBody) -> ReplayGuard.Finality {
+        let messages = batch.parts.flatMap(\.messages)
+        return messages.map { ReplayGuard.finality(of: status($0), $0.body) }.max() ?? .unknown
     }
 
-    private static func part(of error: ODataError) -> MultipartBody.Part {
-        let text = "{\"error\":{\"code\":\"\(error.code)\",\"message\":\"\(error.message)\"}}"
+    private static let partFields = [
+        ("Content-Type", "application/http"), ("Content-Transfer-Encoding", "binary"),
+    ].map { (name: $0.0, value: $0.1) }
+
+    private static func part(of error: ODataError) async throws -> MultipartBody.Part {
+        let (response, body) = DestinationFailure.response(error)
+        let status = response.status
         let message = MultipartBody.Message(
-            line: "HTTP/1.1 \(error.status) Failed", fields: [("Content-Type", "application/json")],
-            body: Array(text.utf8))
-        return MultipartBody.Part(
-            fields: [("Content-Type", "application/http"), ("Content-Transfer-Encoding", "binary")],
-            content: .message(message))
+            line: "HTTP/1.1 \(status.code) \(status.reasonPhrase)",
+            fields: response.headerFields.map { ($0.name.rawName, $0.value) },
+            body: try await body.collect(limit: ReplayGuard.bodyLimit))
+        return MultipartBody.Part(fields: partFields, content: .message(message))
+    }
+
+    /// Returns the response to a part that was executed before, without the body that was too long to be kept.
+    private static func done(_ part: MultipartBody.Part) -> MultipartBody.Part {
+        var part = part
+        func answer(_ message: inout MultipartBody.Message) {
+            message = MultipartBody.Message(
+                line: "HTTP/1.1 204 No Content", fields: [("Repeatability-Result", "accepted")], body: [])
+        }
+        switch part.content {
+        case .message(var message):
+            answer(&message)
+            part.content = .message(message)
+        case .group(var group):
+            group.mapMessages { answer(&$0) }
+            part.content = .group(group)
+        }
+        return part
     }
 }
 

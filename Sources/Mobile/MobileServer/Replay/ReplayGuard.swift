@@ -31,6 +31,8 @@ struct ReplayGuard: Sendable {
     struct Answer: Sendable {
         var response: HTTPResponse
         var body: [UInt8]
+        /// The finality of the responses within a batch; `nil` if that of the response itself counts.
+        var inner: Finality?
     }
 
     /// Reads the fields of a repeatable request.
@@ -73,12 +75,19 @@ struct ReplayGuard: Sendable {
         return Array(hash.finalize())
     }
 
+    /// The last second of the year 9999.
+    private static let lastSecond: TimeInterval = 253_402_300_799
+
     private static func seconds(of text: String) -> Int64? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "GMT")
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-        return formatter.date(from: text).map { Int64($0.timeIntervalSince1970) }
+        // A year of more digits is no HTTP date, and its moment would not fit into a number of microseconds.
+        guard text.utf8.count <= 64, let seconds = formatter.date(from: text)?.timeIntervalSince1970.rounded(.down),
+            (0...lastSecond).contains(seconds)
+        else { return nil }
+        return Int64(seconds)
     }
 
     // MARK: Executing
@@ -96,6 +105,8 @@ struct ReplayGuard: Sendable {
             key: identification.key, hash: identification.hash, firstSent: identification.firstSent, node: node,
             lease: lease)
         let end = ContinuousClock.now + Self.wait
+        // Many copies of a request must not keep the state busy.
+        var pause = Duration.milliseconds(50)
         while true {
             switch try await replays.begin(request) {
             case .forward(let fence):
@@ -108,7 +119,8 @@ struct ReplayGuard: Sendable {
                     throw ODataError(
                         status: 503, code: "Busy", message: "This request is being carried out.", retryAfter: 5)
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(1))
             case .outcomeUnknown:
                 guard identification.isSafe else { throw Self.outcomeUnknown }
                 return try await Task { try await forward() }.value
@@ -150,7 +162,7 @@ struct ReplayGuard: Sendable {
             throw DestinationFailure.error(error)
         }
         CrashPoint.pass("replay-forwarded")
-        switch Self.finality(of: answer) {
+        switch answer.inner ?? Self.finality(of: answer.response.status.code, answer.body) {
         case .final:
             answer.response.headerFields[.repeatabilityResult] = "accepted"
             _ = try await replays.finish(identification.key, fence: fence, Self.stored(answer))
@@ -176,14 +188,19 @@ struct ReplayGuard: Sendable {
         status: 409, code: "OutcomeUnknown",
         message: "Nobody knows whether this request was carried out. Look at the data before it is sent again.")
 
-    private enum Finality { case final, nothingHappened, unknown }
+    /// The finality of a response: only a final one is stored.
+    enum Finality: Int, Comparable, Sendable {
+        case final, nothingHappened, unknown
+
+        static func < (left: Finality, right: Finality) -> Bool { left.rawValue < right.rawValue }
+    }
 
     /// Returns the finality of a response (`mobile-server.md` 0.3).
-    private static func finality(of answer: Answer) -> Finality {
-        switch answer.response.status.code {
+    static func finality(of status: Int, _ body: [UInt8]) -> Finality {
+        switch status {
         case 200..<300: .final
         case 401, 408, 425, 429, 501: .nothingHappened
-        case 409: ErrorMapping.code(in: answer.body)?.text == "Busy" ? .nothingHappened : .final
+        case 409: ErrorMapping.code(in: body)?.text == "Busy" ? .nothingHappened : .final
         case 400..<500: .final
         default: .unknown
         }
@@ -223,4 +240,22 @@ struct ReplayGuard: Sendable {
 extension HTTPField.Name {
     /// `Repeatability-Result`. The fallback is never used.
     static let repeatabilityResult = HTTPField.Name("Repeatability-Result") ?? .prefer
+}
+
+/// The owner of repeatable requests, under whom the state remembers them.
+public enum RepeatableRequestOwner {
+    /// Returns the digest of an owner: a registration, or a user without one. No name stands in the state.
+    ///
+    /// - Parameters:
+    ///   - application: The name of the application.
+    ///   - destination: The name of the destination.
+    ///   - registration: The id of the registration; `nil` for requests without one.
+    ///   - user: The user.
+    public static func digest(
+        application: String, destination: String, registration: String?, user: UserRecord
+    ) -> [UInt8] {
+        ReplayGuard.owner(
+            application: application, destination: destination, registration: registration,
+            user: [user.issuer, user.subject])
+    }
 }

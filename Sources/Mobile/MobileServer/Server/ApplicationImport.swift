@@ -48,15 +48,36 @@ public struct ApplicationImporter: Sendable {
         guard let record else { throw .missing(kind: "application", name: name) }
         let version = try await state.applications.addConfiguration(
             configuration.canonicalJSON(), to: record.id, by: author)
+        CrashPoint.pass("version-stored")
         guard activates else { return version }
         try await activate(version.version, of: name, by: author)
         return try await state.applications.configuration(version.version, of: record.id) ?? version
     }
 
-    /// Activates a version: title, domain and state of the application follow it.
+    /// Removes an application with its users, registrations and feeds.
     ///
+    /// The feeds are in another file, and go by jobs that may be repeated.
+    ///
+    /// - Throws: `ServerStateError`, `missing` for an unknown application.
+    public func remove(_ name: String, ifMatch etag: ChangeNumber? = nil) async throws(ServerStateError) {
+        guard let record = try await state.applications.application(named: name) else {
+            throw .missing(kind: "application", name: name)
+        }
+        try await state.applications.remove(name, ifMatch: etag)
+        for feed in try await state.feeds.feeds(of: record.id) {
+            try await state.jobs.add(NewJob(kind: .drop, target: "\(feed.id)"))
+        }
+        await state.signal.send([.scope(ChangeNumberScope.server)])
+    }
+
+    /// Activates a version: title and domain of the application follow it. The state follows it if the version
+    /// changes it, or if the application is a draft: a version does not end the suspension that an operator ordered.
+    ///
+    /// - Parameter active: The active version as the author knows it; `nil` if any may be replaced.
     /// - Throws: `ServerStateError`.
-    public func activate(_ version: Int, of name: String, by author: String) async throws(ServerStateError) {
+    public func activate(
+        _ version: Int, of name: String, by author: String, ifActive active: Int? = nil
+    ) async throws(ServerStateError) {
         guard let record = try await state.applications.application(named: name) else {
             throw .missing(kind: "application", name: name)
         }
@@ -69,11 +90,16 @@ public struct ApplicationImporter: Sendable {
         } catch {
             throw .damaged(reason: "version \(version) of \(name) cannot be read by this build")
         }
-        _ = try await state.applications.activate(version, of: record.id, ifActive: nil)
+        let former = try await state.applications.configuration(record.activeVersion, of: record.id).flatMap {
+            try? ApplicationConfiguration(canonicalJSON: $0.body)
+        }
+        let isStateChanged = record.state == .draft || former.map { $0.state != configuration.state } ?? true
+        _ = try await state.applications.activate(version, of: record.id, ifActive: active)
         _ = try await state.applications.update(
             name, ifMatch: nil,
             ApplicationChange(
-                title: configuration.title, domain: configuration.domain, state: configuration.state))
+                title: configuration.title, domain: configuration.domain,
+                state: isStateChanged ? configuration.state : nil))
         _ = try await state.operators.audit(
             AuditNote(
                 actor: author, action: "application.activate", target: "\(name)/\(version)", after: stored.hash))

@@ -87,11 +87,15 @@ public struct QuerySummary: Hashable, Sendable {
     public var visibility: FeedVisibility
     /// The time between two refreshes.
     public var refreshInterval: Duration
+    /// Whether devices keep the streams of the rows.
+    public var hasStreams: Bool
 
     /// Creates a summary.
     public init(
-        name: String, query: String, group: String, visibility: FeedVisibility, refreshInterval: Duration
+        name: String, query: String, group: String, visibility: FeedVisibility, refreshInterval: Duration,
+        hasStreams: Bool = false
     ) {
+        self.hasStreams = hasStreams
         self.name = name
         self.query = query
         self.group = group

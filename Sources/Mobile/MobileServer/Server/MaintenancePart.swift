@@ -26,8 +26,24 @@ public final class MaintenancePart: ServerPart {
         try await services.state.jobs.add(NewJob(kind: .prune, target: "server"))
     }
 
-    /// Checks the audit, and the values of the master key and the node's name.
+    /// Checks the audit, and whether this build reads the active configurations.
     public func check() async -> [CheckFinding] {
+        await unreadable() + audit()
+    }
+
+    private func unreadable() async -> [CheckFinding] {
+        do {
+            return try await services.applications.unreadable().sorted { $0.key < $1.key }.map { name, version in
+                CheckFinding(
+                    .error, "application \(name)",
+                    message: "This build cannot read the active version \(version). Activate another one.")
+            }
+        } catch {
+            return [CheckFinding(.error, "applications", message: "\(error)")]
+        }
+    }
+
+    private func audit() async -> [CheckFinding] {
         do {
             switch try await services.state.operators.verifyAudit(logged: nil) {
             case .intact(let head):
@@ -65,7 +81,13 @@ private struct PruningWorker: JobWorker {
         let state = services.state
         let now = try await state.now()
         let age = services.configuration.retention.ages.tombstones
+        let applications = Set(try await state.applications.all().map(\.id))
         for feed in try await state.feeds.feeds(of: nil) {
+            guard applications.contains(feed.application) else {
+                // A crash between the two files has left the feed of a removed application.
+                try await state.jobs.add(NewJob(kind: .drop, target: "\(feed.id)"))
+                continue
+            }
             if let asked = feed.askedAt, asked < now - Self.unreadAge {
                 try await state.jobs.add(NewJob(kind: .drop, target: "\(feed.id)"))
                 continue

@@ -2,6 +2,14 @@ import Crypto
 import Foundation
 import ServerState
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// A backup of a server in one file: configuration, wrapped keys and a consistent copy of the state. The master key
 /// is not in it (`mobile-server.md` 0.7).
 ///
@@ -19,7 +27,7 @@ public enum ServerBackup {
     private static let header = Array("outpost server backup 1\n".utf8)
     private static let names = [
         ServerFolder.configurationName, ServerKeyFile.name, SQLiteServerState.feedsFileName,
-        SQLiteServerState.stateFileName,
+        SQLiteServerState.intakeFileName, SQLiteServerState.stateFileName,
     ]
     private static let chunk = 1 << 20
     private static let digestLength = 32
@@ -37,9 +45,7 @@ public enum ServerBackup {
             atPath: staging, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: staging) }
         try await state.copy(to: staging)
-        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let target = FileHandle(forWritingAtPath: path)
-        else { throw ServerFolderError.unusable(path: path, reason: "the file cannot be made") }
+        let target = try newFile(path)
         defer { try? target.close() }
         var digest = SHA256()
         var size: Int64 = 0
@@ -70,6 +76,15 @@ public enum ServerBackup {
         return size + Int64(digestLength)
     }
 
+    /// Makes a file. One that is there, or a link in its place, is never written.
+    private static func newFile(_ path: String) throws(ServerFolderError) -> FileHandle {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .unusable(path: path, reason: String(cString: strerror(errno)))
+        }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
     /// Writes the files of a backup into an empty folder. The server begins a new incarnation at its next start,
     /// because the nonce is missing.
     ///
@@ -87,6 +102,7 @@ public enum ServerBackup {
             try file.seek(toOffset: UInt64(header.count))
             while let (name, length) = try entry(file, path) {
                 try copy(file, length, to: folder.file(name), backup: path)
+                CrashPoint.pass("restore-copied")
             }
         } catch let error as ServerFolderError {
             throw error

@@ -11,8 +11,9 @@ import ServerState
 /// | `outpost-server.yaml` | the configuration |
 /// | `master.key` | the master key, unless the configuration names another place |
 /// | `keys` | the keys of the server, wrapped by the master key |
-/// | `state.db`, `feeds.db` | the state, encrypted |
+/// | `state.db`, `feeds.db`, `intake.db` | the state, encrypted |
 /// | `nonce` | a number that is also in both databases |
+/// | `client-authorities.pem` | the authorities of client certificates, written at each start with TLS |
 ///
 /// ```swift
 /// let folder = ServerFolder(path: path)
@@ -131,6 +132,7 @@ public struct ServerFolder: Sendable {
     public func rekey(from old: KeySource, to new: KeySource) throws(ServerKeyError) {
         let keys = try ServerKeyFile(folder: path).keys(master: old)
         try ServerKeyFile(keys, master: new).write(folder: path)
+        CrashPoint.pass("rekey-written")
     }
 }
 

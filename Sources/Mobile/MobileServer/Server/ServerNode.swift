@@ -31,7 +31,7 @@ public final class ServerNode: Sendable {
         /// The time after the start during which the admission opens from 10 % to 100 %, so that devices that come back
         /// after an outage do not come all at once; zero opens it at once.
         public var openingTime = Duration.seconds(60)
-        /// The PEM file with authorities of client certificates, besides that of the configuration.
+        /// The PEM file with authorities of client certificates, in place of that of the configuration.
         public var clientAuthorities: String?
 
         /// Creates the defaults.
@@ -122,6 +122,7 @@ public final class ServerNode: Sendable {
         // Devices of one company may come from one address. Each device and each user has limits of its own.
         configuration.addressLimits = listener == .devices ? .none : AddressLimits()
         configuration.trustsForwarded = server.trustedHops > 0
+        configuration.trustedHops = max(server.trustedHops, 1)
         configuration.drainTime = server.drain
         configuration.limits.maxURLLength = 8192
         if let metrics = options.metrics { configuration.metricsFactory = metrics }

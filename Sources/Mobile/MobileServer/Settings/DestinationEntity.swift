@@ -24,7 +24,7 @@ struct DestinationEntity {
         entity["Group"] = .string(summary.group)
         entity["Visibility"] = .string(summary.visibility.rawValue)
         entity["RefreshInterval"] = .integer(summary.refreshInterval.components.seconds / 60)
-        entity["Streams"] = .boolean(false)
+        entity["Streams"] = .boolean(summary.hasStreams)
         entity["Image"] = .null
         return entity
     }

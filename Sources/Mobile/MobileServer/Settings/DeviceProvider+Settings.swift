@@ -32,6 +32,47 @@ extension DeviceProvider {
         return response
     }
 
+    /// Makes the changes of several requests together.
+    ///
+    /// - Throws: ``ODataError`` 501 if a request is no change of settings.
+    func changeSettings(_ requests: [ODataRequest], for caller: DeviceRequest) async throws -> [ODataResponse] {
+        let record = try Self.own(caller)
+        var changes: [(bound: BoundURL, request: ODataRequest, changes: [SettingChange])] = []
+        for request in requests {
+            let bound = try bound(request)
+            guard request.method != .read, Self.isOfSettings(bound, of: record) else {
+                throw ODataError.notImplemented("A change set of other changes than those of settings")
+            }
+            guard try changesAreCurrent(request, record) else {
+                throw ODataError(.conflict, "The settings were changed meanwhile. Read them again.")
+            }
+            changes.append((bound, request, try self.changes(bound, request)))
+        }
+        let all = changes.flatMap(\.changes)
+        let version = try await translatingState { () async throws(ServerStateError) in
+            try await state.registrations.changeSettings(
+                all, byDevice: true, registration: record.id, of: record.application)
+        }
+        await state.signal.send([.scope(caller.application.record.name)])
+        var responses: [ODataResponse] = []
+        for (bound, request, changes) in changes {
+            var response = try await answer(bound, request, record: record, changes: changes)
+            response.headers[MobileFieldNames.settings] = String(version)
+            responses.append(response)
+        }
+        return responses
+    }
+
+    /// Returns whether a path leads to settings of a registration: `Registrations('R1')/Settings…`.
+    private static func isOfSettings(_ bound: BoundURL, of record: RegistrationRecord) -> Bool {
+        let steps = bound.resource.steps
+        guard case .entitySet(let set, _)? = steps.first, set.name == "Registrations",
+            case .key(let key)? = steps.dropFirst().first, key["ID"] == .string(record.id)
+        else { return false }
+        if case .operation? = steps.last { return false }
+        return steps.contains { if case .navigation = $0 { true } else { false } }
+    }
+
     private func changesAreCurrent(_ request: ODataRequest, _ record: RegistrationRecord) throws(ODataError) -> Bool {
         guard request.ifMatch != nil else { return true }
         return try Self.condition(request, record.settingsVersion) ?? record.settingsVersion == record.settingsVersion

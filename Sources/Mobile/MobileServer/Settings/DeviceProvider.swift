@@ -22,7 +22,7 @@ struct DeviceProvider: ODataProvider {
 
     var traits: ProviderTraits {
         var capabilities = PublishedCapabilities()
-        capabilities.readOnlySets = ["Destinations"]
+        capabilities.readOnlySets = ServiceSets.names.union(["Destinations"])
         capabilities.supportsDeepChanges = false
         return ProviderTraits(supportsIsolation: false, capabilities: capabilities, queryLanguage: QueryLanguage())
     }
@@ -32,23 +32,43 @@ struct DeviceProvider: ODataProvider {
         guard case .batch(let items) = request.body else { return try await perform(request) }
         let run = BatchRun(
             model: model, single: { try await perform($0) },
-            changeSet: { requests, _ in
-                throw ODataError.notImplemented("A change set of \(requests.count) requests of the device API")
-            }, observer: request.batchObserver)
+            changeSet: { try await perform(changeSet: $0, resolve: $1) }, observer: request.batchObserver)
         return try await run.run(items, continueOnError: request.preferences.continueOnError)
+    }
+
+    func bound(_ request: ODataRequest) throws(ODataError) -> BoundURL {
+        do throws(QueryError) {
+            return try request.bound(in: model)
+        } catch {
+            throw ODataError(error)
+        }
+    }
+
+    /// Performs a change set: one request, or changes of the settings of the registration, which the state makes
+    /// together.
+    private func perform(
+        changeSet requests: [ODataRequest], resolve: BatchRun.Resolver
+    ) async throws -> [ODataResponse] {
+        var resolved: [ODataRequest] = []
+        _ = try resolve(requests) { request in
+            resolved.append(request)
+            return ODataResponse(status: 204)
+        }
+        guard resolved.count > 1 else { return try await [perform(resolved[0])] }
+        guard let caller = DeviceRequest.current else { throw DeviceRegistrations.unauthorized }
+        return try await changeSettings(resolved, for: caller)
     }
 
     private func perform(_ request: ODataRequest) async throws -> ODataResponse {
         guard let caller = DeviceRequest.current else { throw DeviceRegistrations.unauthorized }
-        let bound: BoundURL
-        do throws(QueryError) {
-            bound = try request.bound(in: model)
-        } catch {
-            throw ODataError(error)
-        }
+        let bound = try bound(request)
         switch bound.resource.steps.first {
         case .entitySet(let set, _)? where set.name == "Registrations":
             return try await answerRegistrations(set, bound, request: request, for: caller)
+        case .entitySet(let set, _)? where ServiceSets.systemNames.contains(set.name) && request.method != .read:
+            return try await changeSystem(set, bound, request: request, for: caller)
+        case .entitySet(let set, _)? where ServiceSets.names.union(ServiceSets.systemNames).contains(set.name):
+            return try await answerServices(set, bound, request: request, for: caller)
         case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request: request, for: caller)
         case .singleton(let singleton, _)?:
             return try await answerSingleton(singleton, bound, request: request, for: caller)
@@ -89,6 +109,32 @@ struct DeviceProvider: ODataProvider {
         return try read(summaries.map { DestinationEntity(shapes).entity($0) }, of: set, at: bound, request: request)
     }
 
+    private func answerServices(
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, for caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        let registration = try Self.own(caller)
+        if set.name == "Bundles", case .rawValue(nil) = bound.resource.target,
+            case .key(let key)? = bound.resource.steps.dropFirst().first
+        {
+            return try await readBundle(key, of: registration)
+        }
+        let entities = try await translatingState { () async throws(ServerStateError) in
+            try await ServiceSets(shapes: shapes, state: state).entities(of: set.name, registration)
+        }
+        return try read(entities, of: set, at: bound, request: request)
+    }
+
+    private func readBundle(_ key: EntityKey, of registration: RegistrationRecord) async throws -> ODataResponse {
+        let found = try await translatingState { () async throws(ServerStateError) in
+            try await ServiceSets(shapes: shapes, state: state).stream(of: key, registration)
+        }
+        guard let found else { throw ODataError(.bundleUnknown, "There is no such bundle.") }
+        return ODataResponse(
+            status: 200, body: .raw(found.stream, contentType: ServiceSets.bundleType),
+            etag: "\"\(DeviceDocuments.hexadecimal(found.record.digest))\"")
+    }
+
     func read(
         _ entities: [ODataEntity], of set: EntitySet, at bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
@@ -97,7 +143,7 @@ struct DeviceProvider: ODataProvider {
     }
 
     /// Returns the registration that the request names.
-    private static func own(_ caller: DeviceRequest) throws(ODataError) -> RegistrationRecord {
+    static func own(_ caller: DeviceRequest) throws(ODataError) -> RegistrationRecord {
         guard let registration = caller.registration, !caller.isConfirmation else {
             throw ODataError(
                 .registrationUnknown, "Name the registration in the field \(MobileFieldNames.registration).")
@@ -171,13 +217,37 @@ struct DeviceProvider: ODataProvider {
     ) async throws -> ODataResponse {
         guard case .entity(let body) = request.body else { throw ODataError.notImplemented("This body") }
         let etag = try Self.condition(request, record.etag)
-        let device = try DevicePropertyReader.merged(record.device, with: body)
-        let changed = try await translatingState { () async throws(ServerStateError) in
-            try await state.registrations.update(
-                record.id, of: record.application, ifMatch: etag, RegistrationChange(device: device))
-        }
+        let changed = try await merge(body, into: record, isGuarded: etag != nil)
         await state.signal.send([.scope(caller.application.record.name)])
         return answer(documents.entity(changed, user: caller.record?.name), status: 200, request)
+    }
+
+    /// Changes the properties of a device, and keeps those that somebody else changes at the same time.
+    ///
+    /// - Parameter isGuarded: Whether another change meanwhile refuses this one.
+    private func merge(
+        _ body: ODataEntity, into record: RegistrationRecord, isGuarded: Bool
+    ) async throws -> RegistrationRecord {
+        var record = record
+        var triesLeft = isGuarded ? 0 : 5
+        while true {
+            let device = try DevicePropertyReader.merged(record.device, with: body)
+            do throws(ServerStateError) {
+                return try await state.registrations.update(
+                    record.id, of: record.application, ifMatch: record.etag, RegistrationChange(device: device))
+            } catch {
+                guard case .changed = error, triesLeft > 0 else { throw ODataError(error) }
+                triesLeft -= 1
+                let (id, application) = (record.id, record.application)
+                let present = try await translatingState { () async throws(ServerStateError) in
+                    try await state.registrations.registration(id, of: application)
+                }
+                guard let present, present.state != .unregistered else {
+                    throw ODataError(.registrationUnknown, "There is no registration with this id.")
+                }
+                record = present
+            }
+        }
     }
 
     private func unregister(

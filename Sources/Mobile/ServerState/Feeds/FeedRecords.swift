@@ -53,7 +53,7 @@ public struct FeedRecord: Hashable, Sendable {
     public var tag: UInt64
     /// The fence of the last lease.
     public var fence: Fence
-    /// The last time at which a refresh succeeded.
+    /// The time of the rows: the beginning of the last refresh that succeeded.
     public var checkedAt: ServerInstant?
     /// The last time at which rows changed.
     public var changedAt: ServerInstant?
@@ -262,17 +262,21 @@ public struct RefreshBatch: Hashable, Sendable {
     public var link: [UInt8]?
     /// The new watermark; `nil` for none.
     public var watermark: [UInt8]?
+    /// The moment at which the read of the back end began, which becomes the time of the check; `nil` for the moment of
+    /// the commit.
+    public var readAt: ServerInstant?
 
     /// Creates a step.
     public init(
         feed: RecordNumber, writes: [FeedWrite], isLast: Bool = true, link: [UInt8]? = nil,
-        watermark: [UInt8]? = nil
+        watermark: [UInt8]? = nil, readAt: ServerInstant? = nil
     ) {
         self.feed = feed
         self.writes = writes
         self.isLast = isLast
         self.link = link
         self.watermark = watermark
+        self.readAt = readAt
     }
 }
 

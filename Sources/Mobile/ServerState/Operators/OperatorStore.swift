@@ -118,7 +118,8 @@ public protocol OperatorStore: Sendable {
     /// Checks all entries. `logged` is a head from the log: a chain that ends before it was cut.
     func verifyAudit(logged: AuditHead?) async throws(ServerStateError) -> AuditVerdict
 
-    /// Replaces the name of a person in the audit by a pseudonym, and notes that (`mobile-server.md` 0.7).
+    /// Replaces the name of a person in the targets and details of the audit by a pseudonym, and notes that
+    /// (`mobile-server.md` 0.7). A part of another name stays, and so do actors, who are operators.
     ///
     /// - Returns: The number of changed entries.
     func replaceInAudit(_ name: String, by pseudonym: String) async throws(ServerStateError) -> Int

@@ -28,7 +28,7 @@ public protocol RegistrationStore: Sendable {
     /// - Throws: ``ServerStateError/missing(kind:name:)``.
     func setLocked(_ isLocked: Bool, user: RecordNumber) async throws(ServerStateError) -> UserRecord
 
-    /// Removes a user with all registrations, settings and policies.
+    /// Removes a user with all registrations, settings, policies, activation codes and counted sign-ins.
     ///
     /// - Throws: ``ServerStateError/missing(kind:name:)``.
     func removeUser(_ id: RecordNumber) async throws(ServerStateError)
@@ -138,7 +138,7 @@ public protocol RegistrationStore: Sendable {
     /// Adds or replaces a directory user.
     func setDirectoryUser(_ user: DirectoryUserRecord) async throws(ServerStateError)
 
-    /// Removes a directory user.
+    /// Removes a directory user with the counted sign-ins.
     ///
     /// - Throws: ``ServerStateError/missing(kind:name:)``.
     func removeDirectoryUser(_ name: String, of application: RecordNumber) async throws(ServerStateError)

@@ -98,4 +98,9 @@ public protocol ReplayStore: Sendable {
     ///
     /// - Returns: `false` if the fence is an old one: nothing was written.
     func release(_ key: ReplayKey, fence: Fence) async throws(ServerStateError) -> Bool
+
+    /// Forgets all requests of owners with their stored responses, when a person is erased.
+    ///
+    /// - Returns: The number of forgotten requests.
+    func forget(owners: [[UInt8]]) async throws(ServerStateError) -> Int
 }

@@ -107,16 +107,31 @@ struct AuditChain: Sendable {
     /// The action of the entry that tells of a replaced name.
     static let replacement = "audit.replace-name"
 
-    /// Replaces a name in all entries, and chains them anew.
+    /// Returns a text in which a name that stands alone is replaced: `shop/ann`, but not `shop/anna`.
+    static func replacing(_ name: String, with pseudonym: String, in text: String) -> String {
+        var (result, rest) = ("", text[...])
+        func isEdge(_ character: Character?) -> Bool { character.map { "/:\",; ()[]{}".contains($0) } ?? true }
+        while let range = rest.firstRange(of: name) {
+            let before = rest[..<range.lowerBound].last ?? result.last
+            let after = rest[range.upperBound...].first
+            result += rest[..<range.lowerBound]
+            result += isEdge(before) && isEdge(after) ? pseudonym[...] : rest[range]
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+
+    /// Replaces a name in the targets and details of all entries, and chains them anew. Actors keep their names: they
+    /// are operators, who answer for their actions.
     func replace(_ name: String, by pseudonym: String, at moment: ServerInstant, in database: Database) throws -> Int {
         var head = try edge(in: database) ?? AuditHead(number: 0, chain: Self.start)
         var count = 0
         for row in try Row.fetchAll(database, sql: "select * from audit order by number") {
             let entry = Self.entry(row)
             var note = entry.note
-            note.actor = note.actor.replacing(name, with: pseudonym)
-            note.target = note.target.replacing(name, with: pseudonym)
-            note.detail = Array(String(decoding: note.detail, as: UTF8.self).replacing(name, with: pseudonym).utf8)
+            note.target = Self.replacing(name, with: pseudonym, in: note.target)
+            note.detail = Array(
+                Self.replacing(name, with: pseudonym, in: String(decoding: note.detail, as: UTF8.self)).utf8)
             if note != entry.note { count += 1 }
             let chain = chain(entry.number, at: entry.at, note, after: head.chain)
             head = AuditHead(number: entry.number, chain: chain)

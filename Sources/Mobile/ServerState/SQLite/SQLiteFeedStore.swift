@@ -191,7 +191,9 @@ struct SQLiteFeedStore: FeedStore {
                         update feed set link = ?, watermark = ?, checked_at = ?,
                         state = case when state = 'filling' then 'active' else state end where id = ?
                         """,
-                    arguments: [link, batch.watermark.map { Data($0) }, now.rawValue, feed.id])
+                    arguments: [
+                        link, batch.watermark.map { Data($0) }, (batch.readAt ?? now).rawValue, feed.id,
+                    ])
             }
             return FeedHead(head: head, tag: tag, changed: writer.changed, rowCount: rowCount)
         }

@@ -102,7 +102,9 @@ struct SQLiteJobStore: JobStore {
             case .done: try release("tries = 0, error = null, due_at = ?", [now.rawValue])
             case .again(let due):
                 let moment = wasAdded ? min(due, now) : due
-                try release("tries = 0, error = null, due_at = ?", [moment.rawValue])
+                // The payload was for this run. One that was added meanwhile is for the next.
+                try release(
+                    "tries = 0, error = null, payload = iif(added_again, payload, null), due_at = ?", [moment.rawValue])
             case .failed(let reason, let delay):
                 let due = wasAdded ? now : now + delay
                 try release(

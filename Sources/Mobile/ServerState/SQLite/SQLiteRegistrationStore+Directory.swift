@@ -132,6 +132,7 @@ extension SQLiteRegistrationStore {
             guard database.changesCount == 1 else {
                 throw ServerStateError.missing(kind: "directory user", name: name)
             }
+            try Self.forgetSignIns(of: name, application: scope, in: database)
             try SQLiteServerState.noteRemoval(
                 of: name, from: "directory_user", scope: scope, at: now, in: database)
         }

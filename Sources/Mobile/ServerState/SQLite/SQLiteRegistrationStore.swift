@@ -70,12 +70,27 @@ struct SQLiteRegistrationStore: RegistrationStore {
         try await state.stateFile.write { database in
             let user = try Self.knownUser(id, in: database)
             let scope = try SQLiteApplicationStore.name(of: user.application, in: database)
+            let registrations = "select id from registration where application = ? and app_user = ?"
             try database.execute(
-                sql: "delete from policy where application = ? and scope = 'user' and target = ?",
-                arguments: [user.application, "\(id)"])
+                sql: """
+                    delete from policy where application = ? and (scope = 'user' and target = ?
+                    or scope = 'registration' and target in (\(registrations)))
+                    """, arguments: [user.application, "\(id)", user.application, id])
+            try database.execute(
+                sql: """
+                    delete from activation
+                    where application = ? and (user_name = ? or registration in (\(registrations)))
+                    """, arguments: [user.application, user.subject, user.application, id])
+            try Self.forgetSignIns(of: user.subject, application: scope, in: database)
             try database.execute(sql: "delete from app_user where id = ?", arguments: [id])
             try SQLiteServerState.noteRemoval(of: "\(id)", from: "app_user", scope: scope, at: now, in: database)
         }
+    }
+
+    /// Forgets the sign-ins of a user, which are counted under the name of the application too.
+    static func forgetSignIns(of subject: String, application: String, in database: Database) throws {
+        try database.execute(
+            sql: "delete from sign_in where user_name = ?", arguments: ["\(application)/\(subject)"])
     }
 
     private static func user(_ id: RecordNumber, in database: Database) throws -> UserRecord? {

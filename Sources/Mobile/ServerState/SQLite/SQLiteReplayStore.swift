@@ -86,6 +86,17 @@ struct SQLiteReplayStore: ReplayStore {
         }
     }
 
+    func forget(owners: [[UInt8]]) async throws(ServerStateError) -> Int {
+        try await state.stateFile.write { database in
+            var count = 0
+            for owner in owners {
+                try database.execute(sql: "delete from replay where owner = ?", arguments: [Data(owner)])
+                count += database.changesCount
+            }
+            return count
+        }
+    }
+
     private static func place(_ key: ReplayKey) -> String {
         "\(key.week)/\(SQLiteFeedStore.hexadecimal(key.owner))/\(key.requestID)"
     }

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the driver, as steps that only add (`mobile-server.md` 8), so that the previous build can read them.
 enum SQLiteSchema {
     /// The version that this build knows.
-    static let version = 1
+    static let version = 2
 
     /// A step to a version.
     struct Step {
@@ -11,16 +11,26 @@ enum SQLiteSchema {
         var name: String
         var state: String
         var feeds: String
+        var intake: String
     }
 
-    static let steps = [Step(version: 1, name: "first tables", state: stateTables, feeds: feedTables)]
+    static let steps = [
+        Step(version: 1, name: "first tables", state: stateTables, feeds: feedTables, intake: versions),
+        Step(
+            version: 2, name: "device services", state: SQLiteDeviceSchema.state, feeds: "",
+            intake: SQLiteDeviceSchema.intake),
+    ]
 
-    private static let common = """
+    private static let versions = """
         create table schema_version (version INTEGER primary key, applied_at INTEGER not null, by_build TEXT not null)
           strict;
-        create table cluster (id INTEGER primary key check (id = 1), incarnation INTEGER not null,
-          began_at INTEGER not null, nonce BLOB not null, fence INTEGER not null default 0) strict;
         """
+
+    private static let common =
+        versions + """
+            create table cluster (id INTEGER primary key check (id = 1), incarnation INTEGER not null,
+              began_at INTEGER not null, nonce BLOB not null, fence INTEGER not null default 0) strict;
+            """
 
     private static let stateTables =
         common + """

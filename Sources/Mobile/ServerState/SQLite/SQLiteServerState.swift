@@ -3,7 +3,8 @@ import Foundation
 import GRDB
 import Secrets
 
-/// The state in two encrypted SQLite files: `state.db` and `feeds.db`. Several processes of one machine may use them.
+/// The state in three encrypted SQLite files: `state.db`, `feeds.db` and `intake.db`. Several processes of one machine
+/// may use them.
 ///
 /// ```swift
 /// let state = try SQLiteServerState.open(folder: folder, keys: keys)
@@ -12,6 +13,7 @@ import Secrets
 public final class SQLiteServerState: ServerState {
     let stateFile: SQLiteFile
     let feedsFile: SQLiteFile
+    let intakeFile: SQLiteFile
     let keys: ServerKeys
     let clock: @Sendable () -> ServerInstant
     private let folder: String?
@@ -22,15 +24,18 @@ public final class SQLiteServerState: ServerState {
     public static let stateFileName = "state.db"
     /// The name of the file with feeds.
     public static let feedsFileName = "feeds.db"
+    /// The name of the file with what devices send.
+    public static let intakeFileName = "intake.db"
     /// The name of the file whose number must be that in both databases; see ``enter()``.
     public static let nonceFileName = "nonce"
 
     private init(
-        state: SQLiteFile, feeds: SQLiteFile, keys: ServerKeys, folder: String?, build: String,
+        state: SQLiteFile, feeds: SQLiteFile, intake: SQLiteFile, keys: ServerKeys, folder: String?, build: String,
         clock: @escaping @Sendable () -> ServerInstant
     ) {
         stateFile = state
         feedsFile = feeds
+        intakeFile = intake
         self.keys = keys
         self.folder = folder
         self.build = build
@@ -50,15 +55,17 @@ public final class SQLiteServerState: ServerState {
         clock: @escaping @Sendable () -> ServerInstant = { .current() }
     ) throws(ServerStateError) -> SQLiteServerState {
         let key = keys.key(.files)
-        let state = try SQLiteFile(path: folder + "/" + stateFileName, key: key)
+        var files: [SQLiteFile] = []
         do throws(ServerStateError) {
-            let feeds = try SQLiteFile(path: folder + "/" + feedsFileName, key: key)
-            return SQLiteServerState(
-                state: state, feeds: feeds, keys: keys, folder: folder, build: build, clock: clock)
+            for name in [stateFileName, feedsFileName, intakeFileName] {
+                files.append(try SQLiteFile(path: folder + "/" + name, key: key))
+            }
         } catch {
-            state.close()
+            for file in files { file.close() }
             throw error
         }
+        return SQLiteServerState(
+            state: files[0], feeds: files[1], intake: files[2], keys: keys, folder: folder, build: build, clock: clock)
     }
 
     /// Creates an empty state in memory, for tests and simulations.
@@ -68,7 +75,9 @@ public final class SQLiteServerState: ServerState {
         keys: ServerKeys = .generate(), clock: @escaping @Sendable () -> ServerInstant = { .current() }
     ) throws(ServerStateError) -> SQLiteServerState {
         SQLiteServerState(
-            state: try SQLiteFile(), feeds: try SQLiteFile(), keys: keys, folder: nil, build: "", clock: clock)
+            state: try SQLiteFile(), feeds: try SQLiteFile(), intake: try SQLiteFile(), keys: keys, folder: nil,
+            build: "",
+            clock: clock)
     }
 
     // MARK: Groups
@@ -95,36 +104,39 @@ public final class SQLiteServerState: ServerState {
     /// The clock of this process.
     public func now() async throws(ServerStateError) -> ServerInstant { clock() }
 
-    /// Closes both files.
+    /// Closes all files.
     public func close() async {
         stateFile.close()
         feedsFile.close()
+        intakeFile.close()
     }
 
     // MARK: Migration
 
-    /// Brings the tables of both files to the version of this build. A step that has reached one file only is repeated
-    /// for the other one.
+    /// Brings the tables of all files to the version of this build. A step that has reached some files only is repeated
+    /// for the others.
     public func migrate(dryRun: Bool) async throws(ServerStateError) -> MigrationReport {
         let versions = try await (Self.version(of: stateFile), Self.version(of: feedsFile))
-        let newest = max(versions.0, versions.1)
+        let intake = try await Self.version(of: intakeFile)
+        let newest = max(versions.0, versions.1, intake)
         guard newest <= SQLiteSchema.version else {
             throw .newerSchema(found: newest, known: SQLiteSchema.version)
         }
         let from = min(versions.0, versions.1)
-        let steps = SQLiteSchema.steps.filter { $0.version > from }
+        // A server of the first version has no file of intakes, which gets all steps.
+        let steps = SQLiteSchema.steps.filter { $0.version > min(from, max(intake, 1)) }
         let report = MigrationReport(from: from, to: SQLiteSchema.version, steps: steps.map(\.name))
         guard !dryRun else { return report }
         let (moment, build, nonce) = (clock(), build, Self.newNonce())
-        for step in steps {
-            for (file, text) in [(feedsFile, step.feeds), (stateFile, step.state)] {
+        for step in SQLiteSchema.steps {
+            for (file, text) in [(intakeFile, step.intake), (feedsFile, step.feeds), (stateFile, step.state)] {
                 try await file.write { database in
                     guard try Self.version(in: database) < step.version else { return }
                     try database.execute(sql: text)
                     try database.execute(
                         sql: "insert into schema_version values (?, ?, ?)",
                         arguments: [step.version, moment.rawValue, build])
-                    if step.version == 1 {
+                    if try step.version == 1 && database.tableExists("cluster") {
                         try database.execute(
                             sql: "insert into cluster (id, incarnation, began_at, nonce) values (1, 1, ?, ?)",
                             arguments: [moment.rawValue, nonce])
@@ -316,6 +328,7 @@ public final class SQLiteServerState: ServerState {
                     """, arguments: [day])
             try database.execute(sql: "delete from removed_row where at < ?", arguments: [day])
             try AuditChain(keys: keys).expire(before: now - ages.audit, limit: limit, in: database)
+            if try SQLiteMessageStore.expire(at: now, limit: limit, in: database) { remains = true }
             return remains
         }
         let feeds = try await feedsFile.write { database in
@@ -324,17 +337,25 @@ public final class SQLiteServerState: ServerState {
                 arguments: [(now - .seconds(60 * 86_400)).rawValue, limit])
             return database.changesCount >= limit
         }
-        return state || feeds
+        let intake = try await intakeFile.write { database in
+            try SQLiteBundleStore.expire(at: now, in: database)
+            let uploads = try SQLiteUploadStore.expire(at: now, in: database)
+            return try SQLiteRecordStore.expire(at: now, limit: limit, in: database) || uploads
+        }
+        return state || feeds || intake
     }
 
     // MARK: Copies
 
-    /// Writes a consistent copy: the feeds first, then the state, while the state is not written.
+    /// Writes a consistent copy: the feeds and intakes first, then the state, while the state is not written.
     public func copy(to folder: String) async throws(ServerStateError) {
         guard self.folder != nil else { throw .unsupported(operation: "copy a state in memory") }
         let key = keys.key(.files)
-        try await stateFile.write { [feedsFile, stateFile] _ in
-            for (file, name) in [(feedsFile, Self.feedsFileName), (stateFile, Self.stateFileName)] {
+        try await stateFile.write { [feedsFile, intakeFile, stateFile] _ in
+            let files = [
+                (feedsFile, Self.feedsFileName), (intakeFile, Self.intakeFileName), (stateFile, Self.stateFileName),
+            ]
+            for (file, name) in files {
                 let copy = try SQLiteFile(path: folder + "/" + name, key: key)
                 defer { copy.close() }
                 try file.writer.backup(to: copy.writer)

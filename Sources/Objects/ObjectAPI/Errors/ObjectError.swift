@@ -19,6 +19,15 @@ public enum ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A query in the generated code cannot be read.
     case invalidQuery(String)
 
+    // MARK: Synchronization
+
+    /// The gate for synchronizations is closed.
+    case synchronizationDisabled
+    /// The package has changes that the service does not have.
+    case pendingChanges
+    /// The service has no set of log records.
+    case noLogService
+
     // MARK: Names
 
     /// The package has no entity type with the name.
@@ -66,6 +75,12 @@ public enum ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
             "The package in the generated code is invalid: \(reason) Generate the code again."
         case .invalidQuery(let reason):
             "The query in the generated code is invalid: \(reason) Generate the code again."
+        case .synchronizationDisabled:
+            "The package is not synchronized, because synchronization is switched off. Switch it on, then try again."
+        case .pendingChanges:
+            "The package is still subscribed, because it has changes that the service does not have. Synchronize, or cancel them."
+        case .noLogService:
+            "Log records cannot be sent, because the service has no set for them. Read them on this device."
         case .noSuchEntity(let name): "The package has no entity type \(name). Check the name against the metadata."
         case .abstractEntity(let name): "The entity type \(name) is abstract. Name a type that derives from it."
         case .noSuchAttribute(let name, let type):
@@ -106,6 +121,9 @@ extension ObjectError: CodedError {
             case .packageMismatch: "package-mismatch"
             case .invalidPackage: "invalid-package"
             case .invalidQuery: "invalid-query"
+            case .synchronizationDisabled: "synchronization-disabled"
+            case .pendingChanges: "pending-changes"
+            case .noLogService: "no-log-service"
             case .noSuchEntity: "no-such-entity"
             case .abstractEntity: "abstract-entity"
             case .noSuchAttribute: "no-such-attribute"
@@ -131,8 +149,9 @@ extension ObjectError: CodedError {
             .noSuchOperation, .noSuchParameter, .missingArgument, .invalidType, .streamNotOpen, .streamNotClosed,
             .overLength, .notAtCharacter:
             .request
-        case .appendOnly: .unsupported
-        case .alreadySubmitted: .transient
+        case .appendOnly, .noLogService: .unsupported
+        case .pendingChanges: .request
+        case .alreadySubmitted, .synchronizationDisabled: .transient
         case .packageMismatch: .unsupported
         }
     }
@@ -149,7 +168,7 @@ extension ObjectError: CodedError {
         case .noSuchOperation: "SUPNoSuchOperationException"
         case .noSuchParameter: "SUPNoSuchParameterException"
         case .invalidType: "SUPInvalidDataTypeException"
-        case .missingArgument: "SUPSynchronizeException"
+        case .missingArgument, .synchronizationDisabled, .pendingChanges, .noLogService: "SUPSynchronizeException"
         case .streamNotOpen: "SUPStreamNotOpenException"
         case .streamNotClosed: "SUPStreamNotClosedException"
         case .appendOnly: "SUPWriteAppendOnlyException"

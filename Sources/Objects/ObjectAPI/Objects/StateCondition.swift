@@ -15,6 +15,8 @@ public enum StateCondition: String, Hashable, Sendable, CaseIterable {
     case submitted
     /// The object was created or changed here.
     case newOrUpdated
+    /// A log record is about the object.
+    case hasLogRecords
 
     var functions: [String] {
         switch self {
@@ -24,6 +26,7 @@ public enum StateCondition: String, Hashable, Sendable, CaseIterable {
         case .failed: ["inErrorState"]
         case .submitted: ["isSubmitted"]
         case .newOrUpdated: ["isCreated", "isUpdated"]
+        case .hasLogRecords: ["hasLogRecords"]
         }
     }
 }

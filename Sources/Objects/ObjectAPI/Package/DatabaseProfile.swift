@@ -37,6 +37,12 @@ public struct SynchronizationProfile: Sendable {
     public var connect: @Sendable (EntityDataModel) async throws -> any ODataProvider
     /// The handling of conflicts; a conflict is refused by default.
     public var conflictPolicy = ConflictPolicy.fail
+    /// Whether a change that the service refused with 401 asks the user to sign in
+    /// (``ReplayFailure/Recovery-swift.enum/signIn``); `true` by default. If it is `false`, the credentials of the back
+    /// end are not the user's, and the change is sent again later.
+    public var asksForCredentials = true
+    /// The limit of the synchronizations that run at the same time: 32 in the process by default.
+    public var permits = SynchronizationPermits.process
 
     /// Creates a profile.
     ///

@@ -24,19 +24,44 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
     public let package: PackageModel
     /// Reads and writes of the store, with the states of the objects.
     let service: DataService
-    /// The handling of conflicts.
-    let conflictPolicy: ConflictPolicy
-    /// The service; `nil` without a way to it.
-    let connection: PackageConnection?
+    /// The exchanges and the subscription changes, one at a time.
+    let queue: SynchronizationQueue
+    /// The listeners of events.
+    let hub: EventHub<Package>
+    /// The observers of events.
+    let observers = ObserverList<Package>()
+    /// The change notifications.
+    let listener: NotificationListener<Package>
+    /// The subscriptions.
+    let keeper: SubscriptionKeeper
+    /// The writer of log records of the app.
+    public let logger: PackageLogger
 
     private init(
-        store: OfflineStore, package: PackageModel, conflictPolicy: ConflictPolicy, connection: PackageConnection?
+        store: OfflineStore, package: PackageModel, synchronization: SynchronizationProfile?,
+        connection: PackageConnection?
     ) {
         self.store = store
-        self.connection = connection
         self.package = package
-        self.conflictPolicy = conflictPolicy
         service = DataService(ObjectProvider(base: store))
+        let hub = EventHub<Package>()
+        self.hub = hub
+        keeper = SubscriptionKeeper(store: store, package: package)
+        let exchange = PackageExchange<Package>(
+            store: store, package: package, keeper: keeper, connection: connection,
+            conflictPolicy: synchronization?.conflictPolicy ?? .fail,
+            retriesSignIn: synchronization?.asksForCredentials == false, hub: hub)
+        queue = SynchronizationQueue(
+            permits: synchronization?.permits ?? .process,
+            listener: { status, context in hub.publish(.synchronization(status, context: context)) },
+            exchange: { groups, report in try await exchange.run(groups, report) })
+        listener = NotificationListener(queue: queue, sleep: store.options.runtime.environment.sleep)
+        logger = PackageLogger(LogRecordKeeper(store: store, package: package))
+    }
+
+    deinit {
+        listener.listen(to: nil)
+        hub.finish()
     }
 
     /// Returns whether there is a database in a directory.
@@ -89,39 +114,20 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
             store = try await OfflineStore.create(
                 at: directory, protection: profile.protection, serviceRoot: synchronization?.serviceRoot ?? "",
                 model: model, remote: remote,
-                queries: try definingQueries(package, model), options: options)
+                queries: try SubscriptionKeeper.defaultQueries(package), options: options)
         }
+        try await PersonalizationStore(store: store, package: package).applyDefaults()
         return PackageDatabase(
-            store: store, package: package, conflictPolicy: synchronization?.conflictPolicy ?? .fail,
-            connection: connection)
+            store: store, package: package, synchronization: synchronization, connection: connection)
     }
 
-    /// Closes the files. No verb is valid afterwards.
-    public func close() throws { try store.close() }
-
-    /// The defining queries of the sets that are synchronized as a whole, and of those whose parameters all have
-    /// defaults.
-    private static func definingQueries(_ package: PackageModel, _ model: EntityDataModel) throws -> [DefiningQuery] {
-        try package.sets.values.sorted { $0.name < $1.name }.compactMap { set in
-            guard let text = set.subscription(keys: package.keys) else { return nil }
-            return try DefiningQuery(set.name, text, group: set.group)
-        }
-    }
-}
-
-extension PackageModel.SynchronizedSet {
-    /// The query of the rows that are synchronized if no arguments are given; `nil` if an argument is needed.
-    fileprivate func subscription(keys: [PackageModel.Key]) -> String? {
-        guard let filter, !parameters.isEmpty else { return name }
-        var aliases = ""
-        for parameter in parameters {
-            let key = keys.first { $0.name == parameter.personalizationKey }
-            guard let text = parameter.defaultValue ?? key?.defaultValue,
-                let value = try? ODataValue(lexical: text, type: parameter.type)
-            else { return nil }
-            aliases += "&@\(parameter.name)=\(QueryExpression.value(value).expression)"
-        }
-        return "\(name)?$filter=\(filter)\(aliases)"
+    /// Closes the files. Waiting synchronizations are cancelled, and the streams of events end. No verb is valid
+    /// afterwards.
+    public func close() throws {
+        listener.listen(to: nil)
+        queue.cancelAll()
+        hub.finish()
+        try store.close()
     }
 }
 

@@ -17,6 +17,11 @@ public struct PersonalizationValues: Hashable, Sendable {
     /// Creates values of which none is set.
     public init() {}
 
+    init(_ values: [String: ODataValue]) { self.values = values }
+
+    /// The values that are set.
+    var all: [String: ODataValue] { values }
+
     /// The value of a key; `nil` for null, for a key that is not set, and for a value of another type.
     public subscript<Value: ODataValueConvertible>(_ name: String) -> Value? {
         get { values[name].flatMap { Value(odataValue: $0) } }

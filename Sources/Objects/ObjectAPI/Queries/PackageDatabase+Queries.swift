@@ -14,7 +14,8 @@ extension PackageDatabase {
     /// ```
     ///
     /// - Throws: `SelectionError` with the place of a fault in a query that was made by names; `ODataError` 413 for more
-    ///   than 100,000 rows.
+    ///   than 100,000 rows. If the query needs an attribute that was not loaded, the error names it and the defining
+    ///   query that loads it (`ODataError.isNotLoaded`).
     public func execute(_ query: DynamicQuery) async throws -> SelectionResult {
         try await store.queries.select(query)
     }

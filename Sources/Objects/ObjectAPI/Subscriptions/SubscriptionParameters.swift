@@ -22,4 +22,9 @@ public struct SubscriptionArgument: Hashable, Sendable {
         self.name = name
         self.value = value?.odataValue
     }
+
+    init(name: String, value: ODataValue?) {
+        self.name = name
+        self.value = value
+    }
 }

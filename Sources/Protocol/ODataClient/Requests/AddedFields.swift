@@ -17,6 +17,9 @@ final class AddedFields: Sendable {
         /// The preferences and the identification of repeatable requests. They are left out of changes only,
         /// because reads carry the preferences of the caller.
         case preferences
+        /// The name of the client and, for reads, the codings that the transport unpacks. They are left out in the last
+        /// attempt of a read alone.
+        case transport
     }
 
     /// The number of refusals after which a group is left out from the start. A refusal counts if the same
@@ -74,6 +77,10 @@ final class AddedFields: Sendable {
         for group in groups {
             for name in names(of: group, message) where !given.contains(name) { result.headerFields[name] = nil }
         }
+        // Without the field, the transport would add its own.
+        if groups.contains(.transport), message.isReading, !given.contains(.acceptEncoding) {
+            result.headerFields[.acceptEncoding] = "identity"
+        }
         return result
     }
 
@@ -91,13 +98,15 @@ final class AddedFields: Sendable {
         let isKnown = state.withLock { $0.accepted.contains(kind) || $0.futile.contains(kind) }
         guard !isKnown else { return [] }
         let present = Group.allCases.filter { group in
-            names(of: group, message).contains { message.headerFields[$0] != nil && !given.contains($0) }
+            group != .transport
+                && names(of: group, message).contains { message.headerFields[$0] != nil && !given.contains($0) }
         }
         guard !present.isEmpty else { return [] }
         guard message.isReading else { return Self.proofs.contains(status) ? [Set(present)] : [] }
-        guard !Self.ofCommunication.contains(status) else { return [Set(present)] }
+        let all = Set(present + [.transport])
+        guard !Self.ofCommunication.contains(status) else { return [all] }
         var attempts = present.map { Set([$0]) }
-        if present.count > 1 { attempts.append(Set(present)) }
+        if present.count > 1 { attempts.append(all) }
         return attempts
     }
 
@@ -133,6 +142,7 @@ final class AddedFields: Sendable {
         case .preferences:
             guard !message.isReading else { return [] }
             return [.prefer, .repeatabilityRequestID, .repeatabilityFirstSent, .repeatabilityClientID]
+        case .transport: return message.isReading ? [.userAgent] : []
         }
     }
 

@@ -267,6 +267,10 @@ public struct RequestDecoder: Sendable {
             throw QueryError(.unknownName, "\(id) is no entity of this service.", part: "$id")
         }
         var target = try ODataURL(parsing: relative)
+        // Collections, properties and documents have URLs but are no entities.
+        guard case .entity = try queryLanguage.bind(ODataURL(path: target.path), model: model).resource.target else {
+            throw QueryError(.unknownName, "\(id) is no entity of this service.", part: "$id")
+        }
         target.path.segments += url.path.segments.dropFirst()
         target.options = url.options
         target.options.id = nil

@@ -109,7 +109,9 @@ public struct ResponseDecoder: Sendable {
         // Beside a link, the URL only shows that a stream is expected.
         if request.link == nil || request.url.path.segments.last == .value {
             switch request.url.path.segments.last {
-            case .count?: return .count(try count(try await collect(stream, status, request), status, request))
+            case .count?:
+                let text = try await collect(stream, status, request, limit: Self.maxCountSize)
+                return .count(try count(text, status, request))
             case .value? where request.method == .read:
                 return .raw(stream, contentType: contentType ?? "application/octet-stream")
             case .metadata?:
@@ -119,8 +121,7 @@ public struct ResponseDecoder: Sendable {
         }
         var kind = expectedContent(of: request)
         if case .stream = kind { return .raw(stream, contentType: contentType ?? "application/octet-stream") }
-        let rest = try await withoutEmptiness(stream)
-        guard let rest else { return .none }
+        guard let rest = try await withoutEmptiness(stream, contentType) else { return .none }
         let format = try format(message, rest.first, request)
         if case .json = format, request.format != nil, request.method == .read,
             kind?.isCollection ?? (request.link != nil)
@@ -268,11 +269,17 @@ public struct ResponseDecoder: Sendable {
 
     // MARK: Bytes
 
-    private func collect(_ stream: ByteStream, _ status: Int, _ request: ODataRequest) async throws -> [UInt8] {
+    /// The maximum size of a body that is a number.
+    private static let maxCountSize = 4096
+
+    private func collect(
+        _ stream: ByteStream, _ status: Int, _ request: ODataRequest, limit: Int = .max
+    ) async throws -> [UInt8] {
+        let limit = min(limit, maxBodySize)
         do {
-            return try await stream.collect(limit: maxBodySize)
+            return try await stream.collect(limit: limit)
         } catch let error as ODataError where error.status == 413 {
-            throw invalid(.tooLarge(limit: maxBodySize), status, request)
+            throw invalid(.tooLarge(limit: limit), status, request)
         }
     }
 
@@ -283,8 +290,11 @@ public struct ResponseDecoder: Sendable {
         return bytes
     }
 
-    /// Returns the stream with the chunks that are needed to recognise its format; `nil` for an empty stream.
-    private func withoutEmptiness(_ stream: ByteStream) async throws -> (stream: ByteStream, first: [UInt8])? {
+    /// Returns the stream with the chunks that are needed to recognise its format, as UTF-8 if it is JSON; `nil` for an
+    /// empty stream.
+    private func withoutEmptiness(
+        _ stream: ByteStream, _ contentType: String?
+    ) async throws -> (stream: ByteStream, first: [UInt8])? {
         guard var first = try await stream.next() else { return nil }
         while first.count < 1024, start(of: first).count < Self.verboseStart.count, let chunk = try await stream.next()
         {
@@ -295,7 +305,10 @@ public struct ResponseDecoder: Sendable {
             if let chunk = try await once.next() { return chunk }
             return try await stream.next()
         }
-        return (joined, first)
+        let charset = contentType.flatMap { MediaType($0)?["charset"] }
+        guard let encoding = BodyEncoding(of: first, charset: charset) else { return (joined, first) }
+        var decoder = BodyDecoder(encoding)
+        return (encoding.utf8(joined), decoder.decode(first))
     }
 
     private func count(_ bytes: [UInt8], _ status: Int, _ request: ODataRequest) throws -> Int64 {

@@ -31,6 +31,8 @@ enum Compression {
             answer.headerFields[.contentEncoding] == nil, stream.length.map({ $0 >= minLength }) ?? true,
             let type = answer.headerFields[.contentType]?.prefix(while: { $0 != ";" }).lowercased()
         else { return false }
+        // The encoder waits for more bytes, and events are read one by one.
+        guard type != "text/event-stream" else { return false }
         return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
             || type.hasPrefix("multipart/")
             || type == "application/http"

@@ -33,13 +33,14 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Returns the address that a trusted proxy states: the last one in `X-Forwarded-For` or in `Forwarded`
-    /// (RFC 7239, 5.2), which the proxy itself has written.
+    /// Returns the address that trusted proxies state in `X-Forwarded-For` or in `Forwarded` (RFC 7239, 5.2).
+    /// Each proxy appends the address of its peer, so that the entry of the first one names the client.
     ///
-    /// - Returns: `nil` if the proxy states no address.
-    static func forwarded(_ fields: HTTPFields) -> ClientAddress? {
+    /// - Parameter hops: The number of proxies.
+    /// - Returns: `nil` if the proxies state no address.
+    static func forwarded(_ fields: HTTPFields, hops: Int) -> ClientAddress? {
         if let text = HTTPField.Name("Forwarded").flatMap({ fields[$0] }) {
-            let element = text.split(separator: ",").last ?? ""
+            let element = entry(of: text, hops: hops)
             for pair in element.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\"" } }
                 if parts.count == 2, parts[0].lowercased() == "for" { return ClientAddress(parts[1]) }
@@ -47,17 +48,24 @@ struct ClientAddress: Hashable, Sendable {
             return nil
         }
         let text = HTTPField.Name("X-Forwarded-For").flatMap { fields[$0] }
-        return text?.split(separator: ",").last.flatMap { ClientAddress($0.filter { $0 != " " }) }
+        return text.flatMap { ClientAddress(entry(of: $0, hops: hops).filter { $0 != " " }) }
     }
 
-    /// Returns whether a trusted proxy states that the client uses TLS.
-    static func isForwardedSecurely(_ fields: HTTPFields) -> Bool {
+    /// Returns the entry that the first trusted proxy has written. A proxy may write no entry of its own, so that
+    /// the first entry of a shorter list counts.
+    private static func entry(of list: String, hops: Int) -> Substring {
+        let entries = list.split(separator: ",")
+        return entries.isEmpty ? "" : entries[max(entries.count - max(hops, 1), 0)]
+    }
+
+    /// Returns whether the first trusted proxy states that the client uses TLS.
+    static func isForwardedSecurely(_ fields: HTTPFields, hops: Int) -> Bool {
         if let text = HTTPField.Name("Forwarded").flatMap({ fields[$0] }) {
-            let pairs = (text.split(separator: ",").last ?? "").split(separator: ";")
+            let pairs = entry(of: text, hops: hops).split(separator: ";")
             return pairs.contains { $0.filter { $0 != " " && $0 != "\"" }.lowercased() == "proto=https" }
         }
         let text = HTTPField.Name("X-Forwarded-Proto").flatMap { fields[$0] }
-        return text?.split(separator: ",").last.map { $0.filter { $0 != " " }.lowercased() } == "https"
+        return text.map { entry(of: $0, hops: hops).filter { $0 != " " }.lowercased() } == "https"
     }
 
     /// Reads an address in a proxy's field, with or without a port.
@@ -66,4 +74,9 @@ struct ClientAddress: Hashable, Sendable {
         guard let host = Authority(bare), host.isAddress else { return nil }
         self.init(try? SocketAddress(ipAddress: host.host, port: 0))
     }
+}
+
+extension ODataServer.Configuration {
+    /// The number of trusted proxies; 0 for none.
+    var hops: Int { trustsForwarded ? max(trustedHops, 1) : 0 }
 }

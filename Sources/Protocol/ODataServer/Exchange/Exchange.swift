@@ -23,7 +23,7 @@ struct Exchange: Sendable {
 
     func respond(to request: Request, _ connection: ConnectionContext) async -> Response {
         var head = request.head
-        let address = connection.address(of: head, trustsForwarded: configuration.trustsForwarded)
+        let address = connection.address(of: head, behind: configuration.hops)
         var record = AccessRecord(request: head, from: address, configuration: configuration)
         let malformed = door.settle(&head, connection)
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
@@ -112,7 +112,8 @@ struct Exchange: Sendable {
         if configuration.tls?.clientAuthorities != nil {
             certificate = try? await connection.clientCertificate()?.toDERBytes()
         }
-        let isForwarded = configuration.trustsForwarded && ClientAddress.isForwardedSecurely(head.headerFields)
+        let hops = configuration.hops
+        let isForwarded = hops > 0 && ClientAddress.isForwardedSecurely(head.headerFields, hops: hops)
         return MountContext(
             principal: principal, certificate: certificate, address: address.text, countedAddress: address.counted,
             isLoopback: address.isLoopback, isSecure: configuration.tls != nil || isForwarded,

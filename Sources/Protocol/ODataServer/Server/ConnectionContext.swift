@@ -26,8 +26,10 @@ struct ConnectionContext: RequestContext {
 
     /// Returns the address for which the request counts: that of the peer, or the client that a trusted proxy
     /// states.
-    func address(of head: HTTPRequest, trustsForwarded: Bool) -> ClientAddress {
-        (trustsForwarded ? ClientAddress.forwarded(head.headerFields) : nil) ?? peer
+    ///
+    /// - Parameter hops: The number of trusted proxies; 0 for none.
+    func address(of head: HTTPRequest, behind hops: Int) -> ClientAddress {
+        (hops > 0 ? ClientAddress.forwarded(head.headerFields, hops: hops) : nil) ?? peer
     }
 
     func state(in channels: OpenChannels) -> ChannelState? { channels.state(of: channel) }

@@ -35,6 +35,9 @@ extension ODataServer {
         /// Whether requests count for the client in `Forwarded` or `X-Forwarded-For`. Set it only behind a
         /// proxy that writes these fields itself.
         public var trustsForwarded: Bool
+        /// The number of trusted proxies in a row, each of which adds an entry to these fields. The entry of the
+        /// first of them names the client. It counts only with ``trustsForwarded``.
+        public var trustedHops: Int
         /// The accepted methods of authentication, each of which is sufficient; if empty, the service is open
         /// to everyone. A client certificate is required in addition to another method, unless
         /// ``certificateSuffices`` is set.
@@ -94,6 +97,7 @@ extension ODataServer {
             addressLimits = AddressLimits()
             signInDelays = SignInDelays()
             trustsForwarded = false
+            trustedHops = 1
             certificateSuffices = false
             metrics = nil
             metricsFactory = nil

@@ -208,7 +208,9 @@ struct PayloadContextWriter {
             let recursion = stated?.options.levels == nil ? "" : "+"
             items.append("\(name)\(recursion)(\(nested.joined(separator: ",")))")
         }
-        return items
+        // A name that is selected twice is listed once.
+        var seen: Set<ExactText> = []
+        return items.filter { seen.insert(ExactText($0)).inserted }
     }
 
     /// Returns the name of the property at the end of a path, without a type cast.

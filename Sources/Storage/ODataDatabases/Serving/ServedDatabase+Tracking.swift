@@ -54,8 +54,9 @@ extension ServedDatabase: ChangeSource {
     }
 
     package func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
-        let provider = reader(for: request)
-        return try await provider.reader.read(bound, request: request, in: provider.database)
+        try await withReader(for: request) { provider in
+            try await provider.reader.read(bound, request: request, in: provider.database)
+        }
     }
 
     package func changes(

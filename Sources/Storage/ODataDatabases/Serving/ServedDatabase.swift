@@ -5,7 +5,6 @@ import ODataQuery
 import ODataSQL
 import ODataService
 import ODataStore
-import Synchronization
 
 /// An existing SQLite database, served as an OData service. It supports the full query language over tables and
 /// views, changes under the constraints of the database, ETags, repeatable requests and delta links.
@@ -79,7 +78,7 @@ public final class ServedDatabase: ODataProvider {
     private let reading: [StoreProvider]
     /// The access of callers; `nil` if all callers have full access.
     let access: AccessControl?
-    private let turn = Atomic<Int>(0)
+    private let choice: ReaderChoice
 
     /// Opens a database and creates its model, which reads every value once.
     ///
@@ -157,6 +156,7 @@ public final class ServedDatabase: ODataProvider {
             hook: access.map { AccessHook($0, now: options.now) }, options: providerOptions)
         self.writing = writing
         reading = connections.readers.map { StoreProvider(writing, database: $0) }
+        choice = ReaderChoice(count: reading.count)
         var traits = writing.traits
         traits.capabilities?.trackedSets = Set(tracker?.tables.keys.map(\.self) ?? [])
         traits.capabilities?.supportsRepeatableRequests = tracker != nil && !options.isReadOnly
@@ -195,19 +195,21 @@ public final class ServedDatabase: ODataProvider {
 
     /// Returns the response to a read without change tracking, with the access of its caller.
     func plainRead(_ request: ODataRequest) async throws -> ODataResponse {
-        let provider = reader(for: request)
-        guard access != nil else { return try await provider.execute(request) }
-        return try await provider.read(request) { bound, _ in
-            let allowed = try restricted(bound, request)
-            // Compiled statements depend on the access of the caller.
-            return try await provider.rows(allowed, request, nil)
+        try await withReader(for: request) { provider in
+            guard access != nil else { return try await provider.execute(request) }
+            return try await provider.read(request) { bound, _ in
+                let allowed = try restricted(bound, request)
+                // Compiled statements depend on the access of the caller.
+                return try await provider.rows(allowed, request, nil)
+            }
         }
     }
 
-    /// The next reading connection, in turn, with the access of the caller of a request.
-    func reader(for request: ODataRequest) -> StoreProvider {
-        let index = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        return restricted(reading[Int(UInt(bitPattern: index) % UInt(reading.count))], to: request)
+    /// Runs a read on the quietest reading connection, with the access of the caller of a request.
+    func withReader<Result>(
+        for request: ODataRequest, _ body: (StoreProvider) async throws -> Result
+    ) async rethrows -> Result {
+        try await choice.reading { index in try await body(restricted(reading[index], to: request)) }
     }
 
     /// The current time in seconds since 1970.

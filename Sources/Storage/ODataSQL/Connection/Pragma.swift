@@ -24,6 +24,9 @@ package enum Pragma: String, Sendable {
     case userVersion = "user_version"
     case autocheckpoint = "wal_autocheckpoint"
 
+    /// The SQL statement that reads a value of the main database.
+    var query: String { "PRAGMA \(rawValue)" }
+
     /// Returns the SQL statement that sets a value.
     package func statement(_ value: some CustomStringConvertible) -> String { "PRAGMA \(rawValue) = \(value)" }
 }

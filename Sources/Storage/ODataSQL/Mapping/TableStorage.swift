@@ -107,8 +107,8 @@ public struct TableStorage: Sendable {
     /// The column with the bits of columns that are *not loaded*; NULL if all columns are loaded.
     ///
     /// Otherwise, the value is a BLOB: bit `n % 8` of byte `n / 8` is set if the `n`-th of ``columns`` is not
-    /// loaded. Missing bytes count as zeros. A column that is not loaded contains NULL, so that SQL expressions can
-    /// ignore the bits. They are needed when a value is read.
+    /// loaded. Missing bytes count as zeros. A column that is not loaded contains NULL, so that the expressions of a URL
+    /// can ignore the bits. They are needed when a value is read, and before a dynamic query.
     public var notLoaded: String? {
         get { content[0].notLoaded }
         set { content[0].notLoaded = newValue }

@@ -14,6 +14,7 @@ import ODataService
 /// | `isCreated` | the entity was created here, and the service has not accepted it yet |
 /// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not accepted that |
 /// | `isSubmitted` | such a change waits for an upload or is sent |
+/// | `hasLogRecords` | a log record is about the entity |
 /// | `upsertedLastDownload` | the last download brought or changed the entity |
 /// | `entityExists(path)` | a to-one navigation property leads to an entity |
 enum StateFunctions {
@@ -52,6 +53,9 @@ enum StateFunctions {
         EXISTS (SELECT 1 FROM outpost_queue
             WHERE entity_set = :set AND row_id = :row AND state IN ('pending', 'sending'))
         OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)) WHERE state IN ('pending', 'sending'))
+        """,
+        "hasLogRecords": """
+        EXISTS (SELECT 1 FROM outpost_log_record WHERE entity_set = :set AND row_id = :row)
         """,
         "upsertedLastDownload": upsertedLastDownload,
     ]

@@ -44,6 +44,7 @@ struct RowApplier {
     private let replacedStreams: ReplacedStreams
     /// The rows that contain changed entities, and those at an end of a pending relation.
     private let containers: Set<Int64>
+    private let changeLog: ChangeLogWriter?
     private(set) var counts = Counts()
     /// The locally deleted rows, read when one is needed.
     private var deletedRows: [EntityKey: [Int64]]?
@@ -72,6 +73,7 @@ struct RowApplier {
         replacedStreams = try ReplacedStreams(table: table, in: database)
         containers = try containment.rows(containingChanges: table, in: database)
         hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
+        changeLog = try ChangeLogWriter(mapping: mapping, in: database)
     }
 
     /// Stores the server version of an entity.
@@ -143,6 +145,7 @@ struct RowApplier {
     /// Records that this download brought or changed a row, of this set or contained in its rows. A first
     /// download brings all rows of its query, so that the query is marked instead.
     func mark(_ change: BulkLoader.Outcome.Change, _ rowID: Int64, of set: String) throws {
+        if change != .unchanged { try changeLog?.add(.upsert, RowReference(set: set, rowID: rowID), in: database) }
         guard !membership.isHidden, change != .unchanged else { return }
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_upserted(entity_set, row_id) VALUES (?, ?)"
@@ -213,6 +216,7 @@ struct RowApplier {
             // Its contained entities and relations would be deleted with it, and their changes could never be
             // sent or seen.
             guard !containers.contains(rowID) else { return try containment.keep(rowID, table, in: database) }
+            try changeLog?.add(.delete, RowReference(set: table.set, rowID: rowID), in: database)
             return try loader.delete(rowID)
         }
         try unload(rowID, owner: heir)

@@ -62,7 +62,7 @@ struct UnreadableValues {
         guard hasAny else { return }
         for property in try properties(of: rowID).keys where entity.control.unreadable[property] == nil {
             let name = String(property.prefix { $0 != "/" })
-            guard entity[name] != nil else { continue }
+            guard entity[name] != nil || entity.shape.navigationProperty(name) != nil else { continue }
             try database.execute(
                 sql: "DELETE FROM outpost_unreadable WHERE entity_set = ? AND row_id = ? AND property = ?",
                 arguments: [set, rowID, property])

@@ -100,4 +100,18 @@ extension OfflineStore.Queries {
         }
         return removed
     }
+
+    /// Forgets the delta links of all defining queries, so that the next download reads and compares all rows. Local
+    /// changes stay.
+    ///
+    /// - Throws: ``OfflineError/busy(processID:)``; `StoreError`.
+    public func forgetLinks() async throws {
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
+        defer { withExtendedLifetime(lock) {} }
+        try await store.database.write { [environment = store.environment] database in
+            for query in try QueryTable.all(in: database) { try QueryTable.forgetLinks(of: query.id, in: database) }
+            try Events.add(
+                "links forgotten", "the next download reads all rows", environment: environment, in: database)
+        }
+    }
 }

@@ -16,7 +16,8 @@ extension OfflineStore.Queries {
     /// ```
     ///
     /// - Throws: `SelectionError` with the place of a fault; `ODataError` 413 for more than 100,000 rows, 501 for a
-    ///   construct without SQL.
+    ///   construct without SQL. If a row that can contribute lacks a value that the query reads, the error names the
+    ///   attribute and the defining query that loads it (`ODataError.isNotLoaded`).
     public func select(_ selection: Selection) async throws -> SelectionResult {
         try await store.checkingModel { try await store.local.select(selection) }
     }

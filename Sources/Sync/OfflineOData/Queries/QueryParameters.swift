@@ -56,6 +56,13 @@ extension OfflineStore.Queries {
     }
 }
 
+extension OfflineStore.Queries {
+    /// Returns the values of the parameters of defining queries, as URL literals by name.
+    ///
+    /// - Throws: `StoreError`.
+    public func parameters() async throws -> [String: String] { try await store.parameterTexts() }
+}
+
 extension OfflineStore {
     /// The values of parameters, as literals by name.
     fileprivate func parameterTexts() async throws -> [String: String] {

@@ -4,7 +4,7 @@ import ODataSQL
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables. A store of a newer version is refused, one of an older version is upgraded.
-    static let version = 9
+    static let version = 10
 
     /// The statements that create the tables of a new store.
     static let statements = tables(of: version)
@@ -137,6 +137,26 @@ enum EngineSchema {
             """,
             "CREATE UNIQUE INDEX IF NOT EXISTS outpost_replay_row ON outpost_replay(entity_set, row_id)",
         ],
+        objectLogs,
+    ]
+
+    /// The change log of downloads, and the log records of refused changes. A record of the service's own set is here
+    /// only as the name of the record and the row that it is about.
+    private static let objectLogs = [
+        """
+        CREATE TABLE IF NOT EXISTS outpost_change_log(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL,
+            operation TEXT NOT NULL, entity TEXT NOT NULL, root_set TEXT NOT NULL, root_row INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS outpost_log_record(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, service_record TEXT, request_id TEXT, entity_set TEXT,
+            row_id INTEGER, at TEXT NOT NULL, operation TEXT NOT NULL, component TEXT NOT NULL,
+            entity_key TEXT NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL, code INTEGER, back_end_code TEXT
+        ) STRICT
+        """,
+        "CREATE INDEX IF NOT EXISTS outpost_log_record_row ON outpost_log_record(entity_set, row_id)",
     ]
 
     /// A dependency on a request that has left the queue stays, without an effect. A store that was salvaged from

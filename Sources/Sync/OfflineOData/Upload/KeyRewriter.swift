@@ -147,6 +147,7 @@ struct KeyRewriter {
             sql: "UPDATE outpost_queue SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
         try ReplayCounters.move(from: RowReference(set: table.set, rowID: twin), to: rowID, in: database)
+        try LogRecordTable.move(from: RowReference(set: table.set, rowID: twin), to: rowID, in: database)
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_before SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])

@@ -34,6 +34,12 @@ public struct UploadOptions: Sendable {
     /// recognise repeated requests. Changes that another copy has sent may then act twice. Without this option,
     /// the upload ends with ``OfflineError/queueHeld(_:)``. Afterwards the store counts as independent.
     public var fromCopy = false
+    /// Whether each refused change, and each one with an unknown outcome, adds a log record
+    /// (``OfflineStore/logRecords``).
+    public var writesLogRecords = false
+    /// Receives the results of an upload that is about to throw; `nil`, the default, for nobody. It is called on the
+    /// task of the upload, and must return soon.
+    public var onEarlyEnd: (@Sendable (UploadReport) -> Void)?
 
     /// Creates options.
     public init(

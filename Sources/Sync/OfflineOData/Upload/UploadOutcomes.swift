@@ -10,8 +10,11 @@ struct UploadOutcomes: Sendable {
     let environment: EngineEnvironment
     let queue: QueueTable
     let before: BeforeImages
+    /// Whether each failure adds a log record.
+    private let writesLogRecords: Bool
 
-    init(mapping: StorageMapping, environment: EngineEnvironment) {
+    init(mapping: StorageMapping, environment: EngineEnvironment, writesLogRecords: Bool = false) {
+        self.writesLogRecords = writesLogRecords
         self.mapping = mapping
         self.environment = environment
         queue = QueueTable(model: mapping.model, environment: environment)
@@ -263,6 +266,7 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+        if writesLogRecords { try LogRecordTable.add(request, failure, environment: environment, in: database) }
         if failure.conflict == .deleted, request.isOfRow, request.kind != .create {
             // Withdrawing the change shows the server version: no entity.
             try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database)

@@ -40,7 +40,8 @@ struct Uploader: Sendable {
         self.environment = environment
         self.progress = progress
         self.options = options
-        outcomes = UploadOutcomes(mapping: mapping, environment: environment)
+        outcomes = UploadOutcomes(
+            mapping: mapping, environment: environment, writesLogRecords: options.writesLogRecords)
     }
 
     /// The seconds that a busy service may ask an upload to wait. A service that wants more is asked again by the

@@ -23,6 +23,10 @@ enum ValueMask {
         ],
         "outpost_dependency": ["id", "request", "needs"],
         "outpost_replay": ["counter", "entity_set", "row_id"],
+        "outpost_change_log": ["id", "entity_set", "row_id", "operation", "root_set", "root_row"],
+        "outpost_log_record": [
+            "id", "request_id", "entity_set", "row_id", "at", "operation", "component", "level", "code",
+        ],
         "outpost_uploaded": ["entity_set", "row_id"],
         "outpost_shelf": ["id", "entity_set", "row_id", "table_name"],
         "outpost_alias": ["entity_set", "row_id"],

@@ -1,25 +1,26 @@
 import ArgumentParser
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server activate`.
 struct Activate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "activate",
-        abstract: "Activate a version of the configuration of an application.",
-        discussion: """
-            Running nodes use the version within a second.
+        abstract: translated("Activate a version of the configuration of an application."),
+        discussion: translated(
+            paragraphs: """
+                Running nodes use the version within a second.
 
-            EXAMPLE
-              outpost-server activate shop 2
-            """)
+                EXAMPLE
+                  outpost-server activate shop 2
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Argument(help: "The application.")
+    @Argument(help: .text("The application."))
     var app: String
 
-    @Argument(help: "The version.")
+    @Argument(help: .text("The version."))
     var version: Int
 
     func run() async throws {

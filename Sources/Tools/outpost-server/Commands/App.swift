@@ -2,17 +2,18 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server app`.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
-        abstract: "List, add, import, export and remove applications.",
-        discussion: """
-            EXAMPLE
-              outpost-server app import shop shop.yaml --activate
-              outpost-server app export shop --ini
-            """,
+        abstract: translated("List, add, import, export and remove applications."),
+        discussion: translated(
+            paragraphs: """
+                EXAMPLE
+                  outpost-server app import shop shop.yaml --activate
+                  outpost-server app export shop --ini
+                """),
         subcommands: [ListApps.self, ShowApp.self, AddApp.self, RemoveApp.self, ImportApp.self, ExportApp.self])
 
     struct Row: Encodable {
@@ -31,11 +32,12 @@ struct AppCommand: AsyncParsableCommand {
 
     struct ListApps: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List applications.",
-            discussion: """
-                EXAMPLE
-                  outpost-server app list --json
-                """)
+            commandName: "list", abstract: translated("List applications."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server app list --json
+                    """))
 
         @OptionGroup var options: ServerOptions
 
@@ -50,15 +52,16 @@ struct AppCommand: AsyncParsableCommand {
 
     struct ShowApp: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show an application with its versions.",
-            discussion: """
-                EXAMPLE
-                  outpost-server app show shop
-                """)
+            commandName: "show", abstract: translated("Show an application with its versions."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server app show shop
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
         func run() async throws {
@@ -95,23 +98,24 @@ struct AppCommand: AsyncParsableCommand {
 
     struct AddApp: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add an application without destinations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server app add shop --title 'The shop'
-                """)
+            commandName: "add", abstract: translated("Add an application without destinations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server app add shop --title 'The shop'
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name: letters, digits, dots, hyphens and underscores.")
+        @Argument(help: .text("The name: letters, digits, dots, hyphens and underscores."))
         var app: String
 
-        @Option(help: "The title for people.")
+        @Option(help: .text("The title for people."))
         var title: String?
 
         func run() async throws {
             if let objection = ApplicationName.objection(to: app) {
-                throw ServerFailure("'\(app)' is no name: \(objection)", status: .misused)
+                throw ServerFailure("'\(app)' is no name: \(LibraryText.text(objection))", status: .misused)
             }
             let row = try await options.withServer { server in
                 let record = try await server.state.applications.add(
@@ -127,18 +131,19 @@ struct AppCommand: AsyncParsableCommand {
 
     struct RemoveApp: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove an application with its users and registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server app remove shop --yes
-                """)
+            commandName: "remove", abstract: translated("Remove an application with its users and registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server app remove shop --yes
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Flag(help: "Do it without asking.")
+        @Flag(help: .text("Do it without asking."))
         var yes = false
 
         func run() async throws {
@@ -147,12 +152,8 @@ struct AppCommand: AsyncParsableCommand {
                     "Removing '\(app)' removes its users and registrations.", advice: "Add --yes.", status: .misused)
             }
             try await options.withServer { server in
-                let record = try await server.application(app)
-                // The feeds are in another file, and go by jobs that may be repeated.
-                for feed in try await server.state.feeds.feeds(of: record.id) {
-                    try await server.state.jobs.add(NewJob(kind: .drop, target: "\(feed.id)"))
-                }
-                try await server.state.applications.remove(app, ifMatch: nil)
+                _ = try await server.application(app)
+                try await ApplicationImporter(state: server.state).remove(app)
                 try await server.audit("application.remove", app)
             }
             if options.json { return Console.json(["removed": app]) }
@@ -162,30 +163,31 @@ struct AppCommand: AsyncParsableCommand {
 
     struct ImportApp: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "import", abstract: "Import a configuration as a new version.",
-            discussion: """
-                YAML makes the application if it does not exist. An '.ini' file changes the active configuration; keys \
-                without a counterpart are kept for the export.
+            commandName: "import", abstract: translated("Import a configuration as a new version."),
+            discussion: translated(
+                paragraphs: """
+                    YAML makes the application if it does not exist. An '.ini' file changes the active configuration; \
+                    keys without a counterpart are kept for the export.
 
-                EXAMPLE
-                  outpost-server app import shop shop.yaml
-                  outpost-server app import shop endpoints.ini --activate
-                """)
+                    EXAMPLE
+                      outpost-server app import shop shop.yaml
+                      outpost-server app import shop endpoints.ini --activate
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The configuration, as YAML or '.ini'.", completion: .file())
+        @Argument(help: .text("The configuration, as YAML or '.ini'."), completion: .file())
         var file: String
 
-        @Flag(help: "Activate the version.")
+        @Flag(help: .text("Activate the version."))
         var activate = false
 
         func run() async throws {
             if let objection = ApplicationName.objection(to: app) {
-                throw ServerFailure("'\(app)' is no name: \(objection)", status: .misused)
+                throw ServerFailure("'\(app)' is no name: \(LibraryText.text(objection))", status: .misused)
             }
             let report = try await options.withServer { server in
                 var active: ApplicationConfiguration?
@@ -199,8 +201,10 @@ struct AppCommand: AsyncParsableCommand {
                 return Report(application: app, version: version.version, isActive: activate, warnings: warnings)
             }
             if options.json { return Console.json(report) }
-            for warning in report.warnings { Console.error("\(warning)") }
-            Console.line("Version \(report.version) of '\(app)' is \(activate ? "active" : "a draft").")
+            for warning in report.warnings { Console.error(ServerFailure.words(of: warning)) }
+            let version = report.version
+            Console.line(
+                activate ? "Version \(version) of '\(app)' is active." : "Version \(version) of '\(app)' is a draft.")
         }
 
         struct Report: Encodable {
@@ -213,22 +217,23 @@ struct AppCommand: AsyncParsableCommand {
 
     struct ExportApp: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Write the configuration of an application.",
-            discussion: """
-                EXAMPLE
-                  outpost-server app export shop > shop.yaml
-                  outpost-server app export shop --ini > endpoints.ini
-                """)
+            commandName: "export", abstract: translated("Write the configuration of an application."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server app export shop > shop.yaml
+                      outpost-server app export shop --ini > endpoints.ini
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Flag(help: "Write the '.ini' file of the older products.")
+        @Flag(help: .text("Write the '.ini' file of the older products."))
         var ini = false
 
-        @Option(help: "The version; by default the active one.")
+        @Option(help: .text("The version; by default the active one."))
         var version: Int?
 
         func run() async throws {

@@ -2,23 +2,25 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server backup`.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write a consistent copy of the state to a file.",
-        discussion: """
-            The server may run meanwhile. The file holds the configuration, the wrapped keys and the encrypted state, and \
-            never the master key. Keep master.key in another place: the backup cannot be read without it.
+        abstract: translated("Write a consistent copy of the state to a file."),
+        discussion: translated(
+            paragraphs: """
+                The server may run meanwhile. The file holds the configuration, the wrapped keys and the encrypted \
+                state, and never the master key. Keep master.key in another place: the backup cannot be read without \
+                it.
 
-            EXAMPLE
-              outpost-server backup /backups/outpost-$(date +%F).backup
-            """)
+                EXAMPLE
+                  outpost-server backup /backups/outpost-$(date +%F).backup
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Argument(help: "The file to be made.", completion: .file())
+    @Argument(help: .text("The file to be made."), completion: .file())
     var file: String
 
     func run() async throws {

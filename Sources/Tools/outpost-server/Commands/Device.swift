@@ -2,18 +2,19 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server device`.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "List, lock, wipe and disconnect registrations.",
-        discussion: """
-            EXAMPLE
-              outpost-server device list shop
-              outpost-server device wipe shop 0b7e6c1a --yes
-              outpost-server device activation-code shop ann
-            """,
+        abstract: translated("List, lock, wipe and disconnect registrations."),
+        discussion: translated(
+            paragraphs: """
+                EXAMPLE
+                  outpost-server device list shop
+                  outpost-server device wipe shop 0b7e6c1a --yes
+                  outpost-server device activation-code shop ann
+                """),
         subcommands: [
             ListDevices.self, ShowDevice.self, LockDevice.self, UnlockDevice.self, WipeDevice.self,
             DisconnectDevice.self, ActivationCodeCommand.self,
@@ -46,15 +47,16 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct ListDevices: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device list shop --json
-                """)
+            commandName: "list", abstract: translated("List registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device list shop --json
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
         func run() async throws {
@@ -72,25 +74,29 @@ struct DeviceCommand: AsyncParsableCommand {
             Console.table(
                 ["ID", "USER", "STATE", "LOCK", "SEEN"],
                 rows.map {
-                    [$0.id, "\($0.user)", "\($0.state)", $0.lock, $0.seenAt?.formatted(.iso8601) ?? "never"]
+                    [
+                        $0.id, "\($0.user)", "\($0.state)", $0.lock,
+                        $0.seenAt?.formatted(.iso8601) ?? translated("never"),
+                    ]
                 })
         }
     }
 
     struct ShowDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a registration with its settings.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device show shop 0b7e6c1a
-                """)
+            commandName: "show", abstract: translated("Show a registration with its settings."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device show shop 0b7e6c1a
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The identifier of the registration.")
+        @Argument(help: .text("The identifier of the registration."))
         var id: String
 
         func run() async throws {
@@ -106,7 +112,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 "\(report.registration.id): state \(report.registration.state), lock \(report.registration.lock)")
             Console.table(
                 ["SETTING", "VALUE", "READ-ONLY"],
-                report.settings.map { [$0.name, $0.value ?? "", $0.isReadOnly ? "yes" : "no"] })
+                report.settings.map { [$0.name, $0.value ?? "", $0.isReadOnly ? translated("yes") : translated("no")] })
         }
 
         struct Setting: Encodable {
@@ -123,18 +129,19 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct LockDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lock", abstract: "Lock the app on devices.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device lock shop 0b7e6c1a
-                """)
+            commandName: "lock", abstract: translated("Lock the app on devices."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device lock shop 0b7e6c1a
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The identifiers of the registrations.")
+        @Argument(help: .text("The identifiers of the registrations."))
         var ids: [String]
 
         func run() async throws { try await DeviceCommand.set(.locked, ids, of: app, options: options) }
@@ -142,18 +149,19 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct UnlockDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "unlock", abstract: "Unlock the app on devices.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device unlock shop 0b7e6c1a
-                """)
+            commandName: "unlock", abstract: translated("Unlock the app on devices."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device unlock shop 0b7e6c1a
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The identifiers of the registrations.")
+        @Argument(help: .text("The identifiers of the registrations."))
         var ids: [String]
 
         func run() async throws { try await DeviceCommand.set(DeviceLock.none, ids, of: app, options: options) }
@@ -161,23 +169,24 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct WipeDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "wipe", abstract: "Tell devices to erase the data of the app.",
-            discussion: """
-                A wipe of more than ten devices needs a second operator, and is requested at the operators' API.
+            commandName: "wipe", abstract: translated("Tell devices to erase the data of the app."),
+            discussion: translated(
+                paragraphs: """
+                    A wipe of more than ten devices needs a second operator, and is requested at the operators' API.
 
-                EXAMPLE
-                  outpost-server device wipe shop 0b7e6c1a --yes
-                """)
+                    EXAMPLE
+                      outpost-server device wipe shop 0b7e6c1a --yes
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The identifiers of the registrations.")
+        @Argument(help: .text("The identifiers of the registrations."))
         var ids: [String]
 
-        @Flag(help: "Do it without asking.")
+        @Flag(help: .text("Do it without asking."))
         var yes = false
 
         func run() async throws {
@@ -216,7 +225,7 @@ struct DeviceCommand: AsyncParsableCommand {
         if options.json {
             Console.json(report)
         } else {
-            for row in report.changed { Console.line("\(row.id): \(row.lock), the device has not confirmed yet") }
+            for row in report.changed { Console.line("\(row.id): \(row.lock), the device has not confirmed yet.") }
             for id in report.refused { Console.error("There is no registration '\(id)'.") }
         }
         guard report.refused.isEmpty else {
@@ -231,18 +240,19 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct DisconnectDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "disconnect", abstract: "End a registration without a wipe.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device disconnect shop 0b7e6c1a
-                """)
+            commandName: "disconnect", abstract: translated("End a registration without a wipe."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device disconnect shop 0b7e6c1a
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The identifier of the registration.")
+        @Argument(help: .text("The identifier of the registration."))
         var id: String
 
         func run() async throws {
@@ -258,25 +268,31 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct ActivationCodeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "activation-code", abstract: "Make a code with which a user registers one device.",
-            discussion: """
-                EXAMPLE
-                  outpost-server device activation-code shop ann --hours 48
-                """)
+            commandName: "activation-code", abstract: translated("Make a code with which a user registers one device."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server device activation-code shop ann --hours 48
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name with which the user signs in.")
+        @Argument(help: .text("The name with which the user signs in."))
         var user: String
 
-        @Option(help: "The hours for which the code is valid.")
+        @Option(help: .text("The hours for which the code is valid."))
         var hours = 72
 
         mutating func validate() throws {
-            guard (1...8760).contains(hours) else { throw ValidationError("--hours is a number from 1 to 8760.") }
+            guard (1...8760).contains(hours) else {
+                throw ValidationError(translated("--hours is a number from 1 to 8760."))
+            }
+            guard (1...RegistrationLimits.userNameLength).contains(user.count) else {
+                throw ValidationError(translated("A name has 1 to \(RegistrationLimits.userNameLength) characters."))
+            }
         }
 
         func run() async throws {
@@ -304,7 +320,9 @@ extension OpenServer {
     func registration(_ id: String, _ app: String) async throws -> (ApplicationRecord, RegistrationRecord) {
         let application = try await application(app)
         guard let record = try await state.registrations.registration(id, of: application.id) else {
-            throw ServerFailure("'\(app)' has no registration '\(id)'.")
+            throw ServerFailure(
+                "'\(app)' has no registration '\(id)'.",
+                advice: "List the registrations with 'outpost-server device list \(app)'.")
         }
         return (application, record)
     }

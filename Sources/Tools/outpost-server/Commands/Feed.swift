@@ -3,30 +3,32 @@ import Foundation
 import MobileServer
 import Secrets
 import ServerState
+import ToolLanguage
 
-/// `outpost-server feed`.
 struct FeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feed",
-        abstract: "List, refresh, resume and check feeds.",
-        discussion: """
-            EXAMPLE
-              outpost-server feed list shop
-              outpost-server feed resume 3
-            """,
+        abstract: translated("List, refresh, resume and check feeds."),
+        discussion: translated(
+            paragraphs: """
+                EXAMPLE
+                  outpost-server feed list shop
+                  outpost-server feed resume 3
+                """),
         subcommands: [ListFeeds.self, ShowFeed.self, RefreshFeed.self, ResumeFeed.self, CheckShared.self])
 
     struct ListFeeds: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List feeds.",
-            discussion: """
-                EXAMPLE
-                  outpost-server feed list
-                """)
+            commandName: "list", abstract: translated("List feeds."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server feed list
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application; by default all.")
+        @Argument(help: .text("The application; by default all."))
         var app: String?
 
         func run() async throws {
@@ -37,7 +39,7 @@ struct FeedCommand: AsyncParsableCommand {
                 feeds.map {
                     [
                         "\($0.id)", $0.application, "\($0.destination)/\($0.query)", $0.state, "\($0.rows)",
-                        $0.checkedAt?.formatted(.iso8601) ?? "never",
+                        $0.checkedAt?.formatted(.iso8601) ?? translated("never"),
                     ]
                 })
         }
@@ -45,36 +47,38 @@ struct FeedCommand: AsyncParsableCommand {
 
     struct ShowFeed: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a feed.",
-            discussion: """
-                EXAMPLE
-                  outpost-server feed show 3
-                """)
+            commandName: "show", abstract: translated("Show a feed."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server feed show 3
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The number of the feed.")
+        @Argument(help: .text("The number of the feed."))
         var id: Int64
 
         func run() async throws {
             let feed = try await options.withFeeds { try await $0.show(id) }
             if options.json { return Console.json(feed) }
             Console.line("\(feed.destination)/\(feed.query) of \(feed.application): \(feed.state), \(feed.rows) rows")
-            if let note = feed.note { Console.line(note) }
+            if let note = feed.note { Console.line(LibraryText.text(note)) }
         }
     }
 
     struct RefreshFeed: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "refresh", abstract: "Let a running node refresh a feed now.",
-            discussion: """
-                EXAMPLE
-                  outpost-server feed refresh 3
-                """)
+            commandName: "refresh", abstract: translated("Let a running node refresh a feed now."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server feed refresh 3
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The number of the feed.")
+        @Argument(help: .text("The number of the feed."))
         var id: Int64
 
         func run() async throws {
@@ -86,15 +90,16 @@ struct FeedCommand: AsyncParsableCommand {
 
     struct ResumeFeed: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "resume", abstract: "Accept the suspicious refresh of a suspended feed.",
-            discussion: """
-                EXAMPLE
-                  outpost-server feed resume 3
-                """)
+            commandName: "resume", abstract: translated("Accept the suspicious refresh of a suspended feed."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server feed resume 3
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The number of the feed.")
+        @Argument(help: .text("The number of the feed."))
         var id: Int64
 
         func run() async throws {
@@ -106,23 +111,24 @@ struct FeedCommand: AsyncParsableCommand {
 
     struct CheckShared: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check-shared", abstract: "Compare the rows of two users for a shared feed.",
-            discussion: """
-                Each file holds the value of Authorization of a user, such as 'Bearer TOKEN'. A difference suspends the \
-                feed: its rows depend on the user.
+            commandName: "check-shared", abstract: translated("Compare the rows of two users for a shared feed."),
+            discussion: translated(
+                paragraphs: """
+                    Each file holds the value of Authorization of a user, such as 'Bearer TOKEN'. A difference \
+                    suspends the feed: its rows depend on the user.
 
-                EXAMPLE
-                  outpost-server feed check-shared 3 --as ann.txt --as bob.txt
-                """)
+                    EXAMPLE
+                      outpost-server feed check-shared 3 --as ann.txt --as bob.txt
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The number of the feed.")
+        @Argument(help: .text("The number of the feed."))
         var id: Int64
 
         @Option(
             name: .customLong("as"),
-            help: ArgumentHelp("A file with the credentials of a user; twice.", valueName: "file"),
+            help: .text("A file with the credentials of a user; twice.", valueName: "file"),
             completion: .file())
         var users: [String] = []
 

@@ -2,24 +2,25 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server init`.
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Create a data folder with a master key and a configuration.",
-        discussion: """
-            The folder gets the mode 0700. It must not exist or must be empty. Keep a copy of master.key in a safe place: \
-            without it, neither the data nor a backup can be read.
+        abstract: translated("Create a data folder with a master key and a configuration."),
+        discussion: translated(
+            paragraphs: """
+                The folder gets the mode 0700. It must not exist or must be empty. Keep a copy of master.key in a safe \
+                place: without it, neither the data nor a backup can be read.
 
-            EXAMPLE
-              outpost-server init /srv/outpost
-            """)
+                EXAMPLE
+                  outpost-server init /srv/outpost
+                """))
 
-    @Argument(help: "The folder; by default outpost-server in the user's data folder.", completion: .directory)
+    @Argument(help: .text("The folder; by default outpost-server in the user's data folder."), completion: .directory)
     var dir: String?
 
-    @Flag(help: "Write the result as JSON.")
+    @Flag(help: .text("Write the result as JSON."))
     var json = false
 
     func run() async throws {

@@ -1,22 +1,24 @@
 import ArgumentParser
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server migrate`.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring the tables of the state to the version of this build.",
-        discussion: """
-            'run' does this itself, unless database.migrate is false. The previous build can read the tables afterwards.
+        abstract: translated("Bring the tables of the state to the version of this build."),
+        discussion: translated(
+            paragraphs: """
+                'run' does this itself, unless database.migrate is false. The previous build can read the tables \
+                afterwards.
 
-            EXAMPLE
-              outpost-server migrate --dry-run
-            """)
+                EXAMPLE
+                  outpost-server migrate --dry-run
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Flag(name: .customLong("dry-run"), help: "List the steps, and change nothing.")
+    @Flag(name: .customLong("dry-run"), help: .text("List the steps, and change nothing."))
     var dryRun = false
 
     func run() async throws {
@@ -33,8 +35,10 @@ struct Migrate: AsyncParsableCommand {
         await state.close()
         if options.json { return Console.json(report) }
         guard !report.steps.isEmpty else { return Console.line("The tables have version \(report.to) already.") }
-        let verb = dryRun ? "Would go" : "Went"
+        let (from, to, steps) = (report.from, report.to, report.steps.joined(separator: ", "))
         Console.line(
-            "\(verb) from version \(report.from) to version \(report.to): \(report.steps.joined(separator: ", ")).")
+            dryRun
+                ? "The steps from version \(from) to version \(to): \(steps)."
+                : "Went from version \(from) to version \(to): \(steps).")
     }
 }

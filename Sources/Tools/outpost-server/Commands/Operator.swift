@@ -2,19 +2,20 @@ import ArgumentParser
 import Foundation
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server operator`.
 struct OperatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operator",
-        abstract: "List, add, change and remove operators.",
-        discussion: """
-            The roles are viewer, support, manager and security; each includes those before it.
+        abstract: translated("List, add, change and remove operators."),
+        discussion: translated(
+            paragraphs: """
+                The roles are viewer, support, manager and security; each includes those before it.
 
-            EXAMPLE
-              outpost-server operator add ann --role manager
-              outpost-server operator link ann
-            """,
+                EXAMPLE
+                  outpost-server operator add ann --role manager
+                  outpost-server operator link ann
+                """),
         subcommands: [
             ListOperators.self, AddOperator.self, RemoveOperator.self, ChangeRoles.self, ResetOperator.self,
             LinkOperator.self,
@@ -44,11 +45,12 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct ListOperators: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List operators.",
-            discussion: """
-                EXAMPLE
-                  outpost-server operator list
-                """)
+            commandName: "list", abstract: translated("List operators."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server operator list
+                    """))
 
         @OptionGroup var options: ServerOptions
 
@@ -57,25 +59,37 @@ struct OperatorCommand: AsyncParsableCommand {
             if options.json { return Console.json(rows) }
             Console.table(
                 ["NAME", "ROLE", "LOCKED", "PASSWORD"],
-                rows.map { [$0.name, $0.role, $0.isLocked ? "yes" : "no", $0.hasPassword ? "yes" : "no"] })
+                rows.map {
+                    [
+                        $0.name, $0.role, $0.isLocked ? translated("yes") : translated("no"),
+                        $0.hasPassword ? translated("yes") : translated("no"),
+                    ]
+                })
         }
     }
 
     struct AddOperator: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add an operator, and print a link to sign in once.",
-            discussion: """
-                EXAMPLE
-                  outpost-server operator add ann --role support
-                """)
+            commandName: "add", abstract: translated("Add an operator, and print a link to sign in once."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server operator add ann --role support
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name.")
+        @Argument(help: .text("The name."))
         var name: String
 
-        @Option(help: "The role: viewer, support, manager or security.")
+        @Option(help: .text("The role: viewer, support, manager or security."))
         var role: String
+
+        mutating func validate() throws {
+            guard (1...RegistrationLimits.userNameLength).contains(name.count) else {
+                throw ValidationError(translated("A name has 1 to \(RegistrationLimits.userNameLength) characters."))
+            }
+        }
 
         func run() async throws {
             let role = try OperatorCommand.role(role)
@@ -91,15 +105,16 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct RemoveOperator: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove an operator and end the sessions.",
-            discussion: """
-                EXAMPLE
-                  outpost-server operator remove ann
-                """)
+            commandName: "remove", abstract: translated("Remove an operator and end the sessions."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server operator remove ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name.")
+        @Argument(help: .text("The name."))
         var name: String
 
         func run() async throws {
@@ -114,18 +129,19 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct ChangeRoles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "roles", abstract: "Change the role of an operator.",
-            discussion: """
-                EXAMPLE
-                  outpost-server operator roles ann manager
-                """)
+            commandName: "roles", abstract: translated("Change the role of an operator."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server operator roles ann manager
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name.")
+        @Argument(help: .text("The name."))
         var name: String
 
-        @Argument(help: "The role: viewer, support, manager or security.")
+        @Argument(help: .text("The role: viewer, support, manager or security."))
         var role: String
 
         func run() async throws {
@@ -143,15 +159,16 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct ResetOperator: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Remove password and one-time passwords, and print a link.",
-            discussion: """
-                EXAMPLE
-                  outpost-server operator reset ann
-                """)
+            commandName: "reset", abstract: translated("Remove password and one-time passwords, and print a link."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server operator reset ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name.")
+        @Argument(help: .text("The name."))
         var name: String
 
         func run() async throws {
@@ -168,17 +185,18 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct LinkOperator: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "link", abstract: "Print a link with which an operator signs in once.",
-            discussion: """
-                The link is valid for 15 minutes. The first operator is made, with the role security.
+            commandName: "link", abstract: translated("Print a link with which an operator signs in once."),
+            discussion: translated(
+                paragraphs: """
+                    The link is valid for 15 minutes. The first operator is made, with the role security.
 
-                EXAMPLE
-                  outpost-server operator link admin
-                """)
+                    EXAMPLE
+                      outpost-server operator link admin
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The name.")
+        @Argument(help: .text("The name."))
         var name = "admin"
 
         func run() async throws {

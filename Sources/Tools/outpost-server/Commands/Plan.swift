@@ -1,26 +1,27 @@
 import ArgumentParser
 import MobileServer
 import ServerState
+import ToolLanguage
 
-/// `outpost-server plan`.
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Compare a configuration of an application with the active one.",
-        discussion: """
-            The file is YAML with the keys of an application, or the '.ini' file of an older product. The report names \
-            changed keys, affected queries with their rows and reads per hour, and the number of devices.
+        abstract: translated("Compare a configuration of an application with the active one."),
+        discussion: translated(
+            paragraphs: """
+                The file is YAML with the keys of an application, or the '.ini' file of an older product. The report \
+                names changed keys, affected queries with their rows and reads per hour, and the number of devices.
 
-            EXAMPLE
-              outpost-server plan shop shop.yaml
-            """)
+                EXAMPLE
+                  outpost-server plan shop shop.yaml
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Argument(help: "The application.")
+    @Argument(help: .text("The application."))
     var app: String
 
-    @Argument(help: "The configuration, as YAML or '.ini'.", completion: .file())
+    @Argument(help: .text("The configuration, as YAML or '.ini'."), completion: .file())
     var file: String
 
     func run() async throws {
@@ -46,9 +47,9 @@ struct Plan: AsyncParsableCommand {
         if !plan.queries.isEmpty {
             Console.table(
                 ["QUERY", "CHANGE", "ROWS", "READS/HOUR"],
-                plan.queries.map { [$0.name, $0.change, "\($0.rows)", "\($0.readsPerHour)"] })
+                plan.queries.map { [$0.name, LibraryText.text($0.change), "\($0.rows)", "\($0.readsPerHour)"] })
         }
         Console.line("Affected devices: \(plan.devices)")
-        for remark in plan.remarks { Console.line(remark) }
+        for remark in plan.remarks { Console.line(LibraryText.text(remark)) }
     }
 }

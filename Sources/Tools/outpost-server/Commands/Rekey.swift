@@ -3,26 +3,28 @@ import Foundation
 import MobileServer
 import Secrets
 import ServerState
+import ToolLanguage
 
-/// `outpost-server rekey`.
 struct RekeyServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
-        abstract: "Wrap all keys with a new master key.",
-        discussion: """
-            No stored value is rewritten, and delta tokens stay valid. Without --new-key, a new key replaces master.key; \
-            the old one is kept as master.key.old until you remove it. Backups from before need the old key.
+        abstract: translated("Wrap all keys with a new master key."),
+        discussion: translated(
+            paragraphs: """
+                No stored value is rewritten, and delta tokens stay valid. Without --new-key, a new key replaces \
+                master.key; the old one is kept as master.key.old until you remove it. Backups from before need the \
+                old key.
 
-            EXAMPLE
-              outpost-server rekey
-              outpost-server rekey --new-key /run/secrets/outpost.key
-            """)
+                EXAMPLE
+                  outpost-server rekey
+                  outpost-server rekey --new-key /run/secrets/outpost.key
+                """))
 
     @OptionGroup var options: ServerOptions
 
     @Option(
         name: .customLong("new-key"),
-        help: ArgumentHelp(
+        help: .text(
             "A key file, such as one of 'outpost keys new'. Set keys.master to it afterwards.", valueName: "file"),
         completion: .file())
     var newKey: String?

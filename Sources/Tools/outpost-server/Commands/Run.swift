@@ -6,49 +6,50 @@ import ODataClient
 import ODataServer
 import ServerMetrics
 import ServerState
+import ToolLanguage
 
-/// `outpost-server run`.
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Serve.",
-        discussion: """
-            Without configuration, the server makes a data folder and the application 'shop' on an example database. It \
-            listens on this machine alone.
+        abstract: translated("Serve."),
+        discussion: translated(
+            paragraphs: """
+                Without configuration, the server makes a data folder and the application 'shop' on an example \
+                database. It listens on this machine alone.
 
-            SIGTERM ends the server: load balancers see that it is not ready, running requests end, jobs are given \
-            back. A second SIGTERM ends it at once. SIGHUP reads the certificate again.
+                SIGTERM ends the server: load balancers see that it is not ready, running requests end, jobs are given \
+                back. A second SIGTERM ends it at once. SIGHUP reads the certificate again.
 
-            Supervisors ask /livez, /readyz and /startupz of any listener. Metrics are at server.metrics_listen.
+                Supervisors ask /livez, /readyz and /startupz of any listener. Metrics are at server.metrics_listen.
 
-            EXAMPLE
-              outpost-server run
-              outpost-server run --data /srv/outpost --log
-            """)
+                EXAMPLE
+                  outpost-server run
+                  outpost-server run --data /srv/outpost --log
+                """))
 
     @OptionGroup var options: ServerOptions
 
-    @Flag(help: "Write a line for each request to standard error.")
+    @Flag(help: .text("Write a line for each request to standard error."))
     var log = false
 
     @Option(
-        help: ArgumentHelp("Listen here instead of server.listen; port 0 takes a free one.", valueName: "host:port"))
+        help: .text("Listen here instead of server.listen; port 0 takes a free one.", valueName: "host:port"))
     var listen: String?
 
     @Option(
         name: .customLong("operator-listen"),
-        help: ArgumentHelp("Listen here instead of server.operator_listen.", valueName: "host:port"))
+        help: .text("Listen here instead of server.operator_listen.", valueName: "host:port"))
     var operatorListen: String?
 
     @Option(
         name: .customLong("metrics-listen"),
-        help: ArgumentHelp("Listen here instead of server.metrics_listen; empty for none.", valueName: "host:port"))
+        help: .text("Listen here instead of server.metrics_listen; empty for none.", valueName: "host:port"))
     var metricsListen: String?
 
     mutating func validate() throws {
         for text in [listen, operatorListen, metricsListen].compactMap({ $0 }) where !text.isEmpty {
             guard ListenAddress(text) != nil else {
-                throw ValidationError("'\(text)' is no address: write HOST:PORT.")
+                throw ValidationError(translated("'\(text)' is no address: write HOST:PORT."))
             }
         }
     }
@@ -59,7 +60,7 @@ struct Run: AsyncParsableCommand {
         if let operatorListen { configuration.server.operatorListen = operatorListen }
         if let metricsListen { configuration.server.metricsListen = metricsListen }
         try requireSafeListeners(configuration.server)
-        for warning in warnings { Console.error("\(warning)") }
+        for warning in warnings { Console.error(ServerFailure.words(of: warning)) }
         let folder = try options.folder(configuration)
         if !folder.isInitialised {
             guard folder.isEmpty || path != nil else { throw ServerFolderError.notEmpty(path: folder.path) }
@@ -116,6 +117,11 @@ struct Run: AsyncParsableCommand {
             nodeOptions.openingTime = .zero
         }
         if log { nodeOptions.accessLog = logger }
+        if server.configuration.server.tls == .own {
+            nodeOptions.clientAuthorities = try ClientAuthoritiesFile.write(
+                in: server.folder.path, configured: server.configuration.server.clientCA,
+                devices: composition.deviceAuthority)
+        }
         let node = ServerNode(services: services, parts: composition.parts, options: nodeOptions)
         let drain = server.configuration.server.drain
         let signals = ServerSignals(limit: drain + .seconds(15)) {

@@ -3,20 +3,21 @@ import Foundation
 import MobileServer
 import Secrets
 import ServerState
+import ToolLanguage
 
-/// `outpost-server user`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "List, add, lock, remove and erase users of an application.",
-        discussion: """
-            Users of the kind 'basic' sign in with a password of the server's directory, which 'add' sets. Users of other \
-            kinds appear when they sign in.
+        abstract: translated("List, add, lock, remove and erase users of an application."),
+        discussion: translated(
+            paragraphs: """
+                Users of the kind 'basic' sign in with a password of the server's directory, which 'add' sets. Users \
+                of other kinds appear when they sign in.
 
-            EXAMPLE
-              outpost-server user add shop ann --role sales --password-file ann.txt
-              outpost-server user lock shop ann
-            """,
+                EXAMPLE
+                  outpost-server user add shop ann --role sales --password-file ann.txt
+                  outpost-server user lock shop ann
+                """),
         subcommands: [
             ListUsers.self, ShowUser.self, AddUser.self, LockUser.self, UnlockUser.self, RemoveUser.self,
             EraseUser.self,
@@ -40,15 +41,16 @@ struct UserCommand: AsyncParsableCommand {
 
     struct ListUsers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List users.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user list shop
-                """)
+            commandName: "list", abstract: translated("List users."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user list shop
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
         func run() async throws {
@@ -63,12 +65,14 @@ struct UserCommand: AsyncParsableCommand {
             if options.json { return Console.json(Report(users: rows, directory: directory)) }
             Console.table(
                 ["ID", "NAME", "ISSUER", "LOCKED"],
-                rows.map { ["\($0.id)", $0.name, $0.issuer, $0.isLocked ? "yes" : "no"] })
+                rows.map { ["\($0.id)", $0.name, $0.issuer, $0.isLocked ? translated("yes") : translated("no")] })
             guard !directory.isEmpty else { return }
             Console.line("Directory:")
             Console.table(
                 ["NAME", "ROLES", "LOCKED"],
-                directory.map { [$0.name, $0.roles.joined(separator: ","), $0.isLocked ? "yes" : "no"] })
+                directory.map {
+                    [$0.name, $0.roles.joined(separator: ","), $0.isLocked ? translated("yes") : translated("no")]
+                })
         }
 
         struct Member: Encodable {
@@ -85,31 +89,28 @@ struct UserCommand: AsyncParsableCommand {
 
     struct ShowUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a user with the registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user show shop ann
-                """)
+            commandName: "show", abstract: translated("Show a user with the registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user show shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
-        var app: String
-
-        @Argument(help: "The name, the subject or the number of the user.")
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             let report = try await options.withServer { server in
-                let application = try await server.application(app)
-                let user = try await server.user(user, of: application)
+                let application = try await server.application(named.app)
+                let user = try await server.user(named.user, of: application)
                 let devices = try await server.state.registrations.registrations(
                     RegistrationFilter(application: application.id, user: user.id))
                 return Report(user: Row(user), registrations: devices.map(\.id))
             }
             if options.json { return Console.json(report) }
             Console.line("\(report.user.name) (\(report.user.issuer), number \(report.user.id))")
-            Console.line("Locked: \(report.user.isLocked ? "yes" : "no")")
+            Console.line("Locked: \(report.user.isLocked ? translated("yes") : translated("no"))")
             for id in report.registrations { Console.line("Registration \(id)") }
         }
 
@@ -121,29 +122,38 @@ struct UserCommand: AsyncParsableCommand {
 
     struct AddUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add a user to the server's directory, or set a new password.",
-            discussion: """
-                The file must belong to you, and nobody else may read it. A final line end does not belong to the password.
+            commandName: "add", abstract: translated("Add a user to the server's directory, or set a new password."),
+            discussion: translated(
+                paragraphs: """
+                    The file must belong to you, and nobody else may read it. A final line end does not belong to the \
+                    password.
 
-                EXAMPLE
-                  outpost-server user add shop ann --role sales --password-file ann.txt
-                """)
+                    EXAMPLE
+                      outpost-server user add shop ann --role sales --password-file ann.txt
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
+        @Argument(help: .text("The application."))
         var app: String
 
-        @Argument(help: "The name with which the user signs in.")
+        @Argument(help: .text("The name with which the user signs in."))
         var name: String
 
-        @Option(help: ArgumentHelp("A role; may be repeated.", valueName: "role"))
+        @Option(help: .text("A role; may be repeated.", valueName: "role"))
         var role: [String] = []
 
         @Option(
             name: .customLong("password-file"),
-            help: ArgumentHelp("The file with the password.", valueName: "file"), completion: .file())
+            help: .text("The file with the password.", valueName: "file"), completion: .file())
         var passwordFile: String
+
+        mutating func validate() throws {
+            guard (1...RegistrationLimits.userNameLength).contains(name.count), !name.contains(":") else {
+                throw ValidationError(
+                    translated("A name has 1 to \(RegistrationLimits.userNameLength) characters and no colon."))
+            }
+        }
 
         func run() async throws {
             let password = try await SecretResolver(
@@ -163,118 +173,111 @@ struct UserCommand: AsyncParsableCommand {
 
     struct LockUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lock", abstract: "Refuse all requests of a user.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user lock shop ann
-                """)
+            commandName: "lock", abstract: translated("Refuse all requests of a user."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user lock shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
-        var app: String
+        @OptionGroup var named: UserArguments
 
-        @Argument(help: "The name, the subject or the number of the user.")
-        var user: String
-
-        func run() async throws { try await UserCommand.setLocked(true, user: user, of: app, options) }
+        func run() async throws { try await UserCommand.setLocked(true, named, options) }
     }
 
     struct UnlockUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "unlock", abstract: "Serve the requests of a locked user again.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user unlock shop ann
-                """)
+            commandName: "unlock", abstract: translated("Serve the requests of a locked user again."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user unlock shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
-        var app: String
+        @OptionGroup var named: UserArguments
 
-        @Argument(help: "The name, the subject or the number of the user.")
-        var user: String
-
-        func run() async throws { try await UserCommand.setLocked(false, user: user, of: app, options) }
+        func run() async throws { try await UserCommand.setLocked(false, named, options) }
     }
 
-    static func setLocked(
-        _ isLocked: Bool, user name: String, of app: String, _ options: ServerOptions
-    ) async throws {
+    static func setLocked(_ isLocked: Bool, _ named: UserArguments, _ options: ServerOptions) async throws {
         let row = try await options.withServer { server in
-            let application = try await server.application(app)
-            let user = try await server.user(name, of: application)
+            let application = try await server.application(named.app)
+            let user = try await server.user(named.user, of: application)
             let changed = try await server.state.registrations.setLocked(isLocked, user: user.id)
-            try await server.audit(isLocked ? "user.lock" : "user.unlock", "\(app)/\(user.id)")
+            try await server.audit(isLocked ? "user.lock" : "user.unlock", "\(named.app)/\(user.subject)")
             return Row(changed)
         }
         if options.json { return Console.json(row) }
-        Console.line("'\(row.name)' is \(isLocked ? "locked" : "unlocked").")
+        Console.line(isLocked ? "'\(row.name)' is locked." : "'\(row.name)' is unlocked.")
     }
 
     struct RemoveUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove a user from the directory, with all registrations.",
-            discussion: """
-                EXAMPLE
-                  outpost-server user remove shop ann
-                """)
+            commandName: "remove", abstract: translated("Remove a user from the directory, with all registrations."),
+            discussion: translated(
+                paragraphs: """
+                    EXAMPLE
+                      outpost-server user remove shop ann
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
-        var app: String
-
-        @Argument(help: "The name, the subject or the number of the user.")
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             try await options.withServer { server in
-                let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, of: application, in: server)
-                guard found.users + found.directory > 0 else {
-                    throw ServerFailure("'\(app)' has no user '\(user)'.")
-                }
-                try await server.audit("user.remove", "\(app)/\(user)")
+                let application = try await server.application(named.app)
+                let person = try await server.person(named.user, of: application)
+                guard !person.isUnknown else { throw server.unknown(named.user, of: application) }
+                _ = try await server.remove(person, of: application)
+                try await server.audit("user.remove", "\(named.app)/\(named.user)")
             }
-            if options.json { return Console.json(["removed": user]) }
-            Console.line("'\(user)' is removed.")
+            if options.json { return Console.json(["removed": named.user]) }
+            Console.line("'\(named.user)' is removed.")
         }
     }
 
     struct EraseUser: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "erase", abstract: "Remove all data about a person, with a report.",
-            discussion: """
-                Registrations, settings and policies go. The audit keeps its entries with a pseudonym in place of the name.
+            commandName: "erase", abstract: translated("Remove all data about a person, with a report."),
+            discussion: translated(
+                paragraphs: """
+                    Registrations, settings, policies, activation codes, counted sign-ins and stored responses of \
+                    repeatable requests go. The audit keeps its entries with a pseudonym in place of the name. The \
+                    notice of the removal keeps the name for a day, and backups keep everything.
 
-                EXAMPLE
-                  outpost-server user erase shop ann --json > erased.json
-                """)
+                    EXAMPLE
+                      outpost-server user erase shop ann --json > erased.json
+                    """))
 
         @OptionGroup var options: ServerOptions
 
-        @Argument(help: "The application.")
-        var app: String
-
-        @Argument(help: "The name or the subject of the person.")
-        var user: String
+        @OptionGroup var named: UserArguments
 
         func run() async throws {
             let report = try await options.withServer { server in
-                let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, of: application, in: server)
-                let pseudonym = "p-" + server.keys.cipher(.audit).pseudonym(of: user).prefix(16)
-                let entries = try await server.state.operators.replaceInAudit(user, by: pseudonym)
+                let application = try await server.application(named.app)
+                let person = try await server.person(named.user, of: application)
+                let responses = try await server.forgetRequests(of: person, in: application)
+                let found = try await server.remove(person, of: application)
+                let (pseudonym, entries) = try await server.replaceInAudit(person, named.user, of: application)
+                guard !person.isUnknown || entries > 0 else { throw server.unknown(named.user, of: application) }
+                try await server.audit("user.erase", "\(named.app)/\(pseudonym)")
                 return Report(
-                    application: app, pseudonym: pseudonym, users: found.users, directoryUsers: found.directory,
-                    registrations: found.registrations, auditEntries: entries)
+                    application: named.app, pseudonym: pseudonym, users: found.users, directoryUsers: found.directory,
+                    registrations: found.registrations, storedResponses: responses, auditEntries: entries)
             }
             if options.json { return Console.json(report) }
             Console.line(
-                "Removed \(report.users) users, \(report.directoryUsers) directory users and \(report.registrations) "
-                    + "registrations. \(report.auditEntries) audit entries name \(report.pseudonym) instead.")
+                """
+                Removed \(report.users) users, \(report.directoryUsers) directory users, \(report.registrations) \
+                registrations and \(report.storedResponses) stored responses. \(report.auditEntries) audit entries \
+                name \(report.pseudonym) instead.
+                """)
         }
 
         struct Report: Encodable {
@@ -283,54 +286,17 @@ struct UserCommand: AsyncParsableCommand {
             var users: Int
             var directoryUsers: Int
             var registrations: Int
+            var storedResponses: Int
             var auditEntries: Int
         }
     }
-
-    /// Removes all users of a name.
-    static func remove(
-        _ name: String, of application: ApplicationRecord, in server: OpenServer
-    ) async throws -> (users: Int, directory: Int, registrations: Int) {
-        var (count, devices) = (0, 0)
-        for user in try await server.users(of: application)
-        where user.name == name || user.subject == name || "\(user.id)" == name {
-            devices += try await server.state.registrations.registrations(
-                RegistrationFilter(application: application.id, user: user.id)
-            ).count
-            try await server.state.registrations.removeUser(user.id)
-            count += 1
-        }
-        var directory = 0
-        if try await server.state.registrations.directoryUser(name, of: application.id) != nil {
-            try await server.state.registrations.removeDirectoryUser(name, of: application.id)
-            directory = 1
-        }
-        return (count, directory, devices)
-    }
 }
 
-extension OpenServer {
-    /// Returns all users of an application.
-    func users(of application: ApplicationRecord) async throws -> [UserRecord] {
-        var users: [UserRecord] = []
-        while true {
-            let page = try await state.registrations.users(of: application.id, after: users.last?.id ?? 0)
-            users += page
-            if page.count < 1000 { return users }
-        }
-    }
+/// The arguments of commands for one user.
+struct UserArguments: ParsableArguments {
+    @Argument(help: .text("The application."))
+    var app: String
 
-    /// Returns the only user with a name, subject or number.
-    func user(_ name: String, of application: ApplicationRecord) async throws -> UserRecord {
-        let found = try await users(of: application).filter {
-            $0.name == name || $0.subject == name || "\($0.id)" == name
-        }
-        guard let user = found.first else { throw ServerFailure("'\(application.name)' has no user '\(name)'.") }
-        guard found.count == 1 else {
-            throw ServerFailure(
-                "'\(application.name)' has several users '\(name)'.",
-                advice: "Name one by its number: \(found.map { "\($0.id)" }.joined(separator: ", ")).")
-        }
-        return user
-    }
+    @Argument(help: .text("The name, the subject or the number of the user."))
+    var user: String
 }

@@ -1,5 +1,6 @@
 import MobileServer
 import ServerState
+import ToolLanguage
 
 /// A file with the configuration of an application: YAML or `.ini`.
 enum ApplicationFile {
@@ -29,7 +30,9 @@ extension OpenServer {
     func configuration(of record: ApplicationRecord, version: Int) async throws -> ApplicationConfiguration? {
         guard version > 0 else { return nil }
         guard let stored = try await state.applications.configuration(version, of: record.id) else {
-            throw ServerFailure("The application '\(record.name)' has no version \(version).")
+            throw ServerFailure(
+                "The application '\(record.name)' has no version \(version).",
+                advice: "List the versions with 'outpost-server app show \(record.name)'.")
         }
         return try ApplicationConfiguration(canonicalJSON: stored.body)
     }

@@ -1,12 +1,22 @@
 import Foundation
+import ToolLanguage
 
-/// The output of the commands. Control characters of names from outside never reach a terminal.
+/// The output of the commands, in the language of the person. Control characters of names from outside never reach a
+/// terminal.
 enum Console {
     /// Writes a line to standard output.
-    static func line(_ text: String) { write(harmless(text) + "\n", to: .standardOutput) }
+    static func line(_ text: TerminalText) { write(text.description + "\n", to: .standardOutput) }
+
+    /// Writes a foreign text as a line to standard output.
+    @_disfavoredOverload
+    static func line(_ text: String) { line(TerminalText(text)) }
 
     /// Writes a line to standard error.
-    static func error(_ text: String) { write(harmless(text) + "\n", to: .standardError) }
+    static func error(_ text: TerminalText) { write(text.description + "\n", to: .standardError) }
+
+    /// Writes a foreign text as a line to standard error.
+    @_disfavoredOverload
+    static func error(_ text: String) { error(TerminalText(text)) }
 
     /// Writes a document as it is, such as an exported configuration.
     static func document(_ text: String) { write(text, to: .standardOutput) }
@@ -21,8 +31,8 @@ enum Console {
     }
 
     /// Writes rows below their titles, in columns.
-    static func table(_ titles: [String], _ rows: [[String]]) {
-        let cells = ([titles] + rows).map { $0.map(harmless) }
+    static func table(_ titles: [TerminalText], _ rows: [[String]]) {
+        let cells = [titles.map(\.description)] + rows.map { $0.map(HarmlessText.line) }
         let widths = titles.indices.map { column in
             cells.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
         }
@@ -32,19 +42,6 @@ enum Console {
             }
             document(padded.joined(separator: "  ") + "\n")
         }
-    }
-
-    /// Returns a text with escaped control and formatting characters.
-    static func harmless(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
-                result += scalar == "\n" ? "\n" : "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 
     private static func write(_ text: String, to file: FileHandle) {

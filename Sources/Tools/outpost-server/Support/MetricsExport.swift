@@ -2,6 +2,7 @@ import HTTPTypes
 import MobileServer
 import ODataTransportNIO
 import ServerMetrics
+import ToolLanguage
 
 /// The export of metrics to an OpenTelemetry collector.
 struct MetricsExport {

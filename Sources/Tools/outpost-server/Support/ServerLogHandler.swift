@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ToolLanguage
 
 /// Writes records as lines to standard error.
 struct ServerLogHandler: LogHandler {

@@ -5,24 +5,31 @@ import MobileServer
 import ODataClient
 import Secrets
 import ServerState
+import ToolLanguage
 
 /// The options of all commands.
 struct ServerOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The configuration file; by default outpost-server.yaml in the data folder, if it is there.",
             valueName: "file"),
         completion: .file())
     var config: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .text(
             "The data folder; by default server.data_dir, else outpost-server in the user's data folder.",
             valueName: "dir"),
         completion: .directory)
     var data: String?
 
-    @Flag(help: "Write the result as JSON.")
+    @Option(
+        help: .text(
+            "The database of the server. This version keeps its state in SQLite files and refuses a URL.",
+            valueName: "url"))
+    var database: String?
+
+    @Flag(help: .text("Write the result as JSON."))
     var json = false
 
     /// The name of the build.
@@ -30,6 +37,16 @@ struct ServerOptions: ParsableArguments {
 
     /// The actor of commands in the audit.
     static var actor: String { "tool:\(NSUserName())" }
+
+    mutating func validate() throws {
+        guard database == nil else {
+            throw ValidationError(
+                translated(
+                    """
+                    --database cannot be used: this version keeps its state in SQLite files. Name their folder with --data.
+                    """))
+        }
+    }
 
     // MARK: Configuration
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost add-query`.
 struct AddQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-query",

@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost change-set`.
 struct ChangeSet: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "change-set",
@@ -11,8 +11,8 @@ struct ChangeSet: AsyncParsableCommand, StoreCommand {
             paragraphs: """
                 Each line of the file is a change as on the command line: create, update, delete, link, unlink or \
                 call, with its arguments. Empty lines and lines that begin with # are left out. $1 stands for the \
-                entity of the first change, $2 for that of the second: as the beginning of an address, and as the \
-                value of a relation.
+                entity of the first change, $2 for that of the second. Both may begin an address, or be the value of a \
+                relation.
 
                 The next push sends the changes as one, if the service has change sets. Undoing one of them undoes all.
 
@@ -147,8 +147,8 @@ struct ChangeLines: Sendable {
 
 /// The words of a line as a shell would find them.
 enum ShellWords {
-    /// Splits a line at blanks outside quotes. A backslash outside single quotes takes the next character as it is, and # at the
-    /// beginning of a word starts a comment.
+    /// Splits a line at blanks outside quotes. A backslash outside single quotes takes the next character as it is, and
+    /// # at the beginning of a word starts a comment.
     ///
     /// - Returns: `nil` for a quote that does not end.
     static func split(_ line: String) -> [String]? {

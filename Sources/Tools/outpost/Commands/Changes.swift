@@ -1,14 +1,14 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost changes`.
 struct ChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
         abstract: translated("List, cancel and settle the changes that the service has not accepted."),
         discussion: translated(
             paragraphs: """
-                Each change has a number. A refused change keeps its place in the clone until you decide: edit the \
+                Each change has a number. A refused change keeps its place in the clone until you decide. Edit the \
                 entity again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change \
                 on top of the other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service \
                 made it: look there, then accept it as made, retry it or discard it.
@@ -105,7 +105,7 @@ struct ChangesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let isUnfiltered = !filter.conflicts && !filter.doubts
-            // Only a person who names them sends changes in doubt again.
+            // A change in doubt is sent again only if the person names it.
             let isMeant = filter.condition ?? (isUnfiltered && changes.ids.isEmpty ? { $0.state == .refused } : nil)
             try await changes.settle(.retried, where: isMeant)
         }
@@ -131,7 +131,7 @@ struct ChangesCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: translated("Give changes in the error archive up: each entity becomes what the service has."),
+            abstract: translated("Discard changes in the error archive: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

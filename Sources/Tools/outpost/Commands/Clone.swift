@@ -8,8 +8,8 @@ import ODataSQL
 import ODataService
 import OfflineOData
 import Secrets
+import ToolLanguage
 
-/// `outpost clone`.
 struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone",
@@ -21,8 +21,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 bring them.
 
                 The store is encrypted with a generated key. The key is kept in a file that only you can read \
-                (~/.local/share/outpost/keys; see 'outpost keys list'), unless you give --key-file or --passphrase. \
-                Anybody with that file can read the clone.
+                (~/.local/share/outpost/keys; see 'outpost keys list'). With --key-file or --passphrase, you give \
+                another one. Anybody with that file can read the clone.
 
                 The clone keeps the header fields, options, language and user, encrypted, for each later push, pull \
                 and sync. It does not keep passwords, tokens, keys and --trust: give them again.
@@ -56,7 +56,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     @Option(
         help: .text(
             """
-            A query whose rows are the same for every user: they stay when another user takes over the clone. \
+            A query with the same rows for every user. They stay when another user takes over the clone. \
             May be repeated.
             """, valueName: "name"))
     var shared: [String] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost conflicts`.
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
@@ -60,7 +60,7 @@ struct Conflicts: AsyncParsableCommand {
     struct Theirs: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "theirs",
-            abstract: translated("Give your changes up: each entity becomes what the service has."),
+            abstract: translated("Discard your changes: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

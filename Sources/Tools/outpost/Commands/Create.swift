@@ -4,8 +4,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost create`.
 struct Create: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ODataService
+import ToolLanguage
 
-/// `outpost delete`.
 struct Delete: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

@@ -2,8 +2,8 @@ import ArgumentParser
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
-/// `outpost diff`.
 struct Diff: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost doubts`.
 struct Doubts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doubts",
@@ -62,7 +62,7 @@ struct Doubts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "resend",
             abstract: translated(
-                "Put changes in doubt back into the queue. They are made twice where the service made them."),
+                "Put changes in doubt back into the queue. They are made twice if the service made them before."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

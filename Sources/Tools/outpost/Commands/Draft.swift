@@ -3,16 +3,16 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost draft`.
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: translated("Work on a copy of an entity that counts only once it is activated."),
+        abstract: translated("Work on a copy of an entity, and apply its changes when you activate it."),
         discussion: translated(
             paragraphs: """
-                A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the \
-                entity by what was changed in the draft, and the draft goes.
+                A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the \
+                same changes to the entity and removes the draft.
 
                 A service that keeps drafts itself has them beside the entities, with IsActiveEntity=false in the key. \
                 It makes, checks and activates them over the network; between these steps they are changed offline and \
@@ -222,7 +222,7 @@ struct DraftCommand: AsyncParsableCommand {
     struct Activate: AsyncParsableCommand, StoreCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "activate",
-            abstract: translated("Change the entity of a draft as the draft says, and remove the draft."),
+            abstract: translated("Apply the changes of a draft to its entity, and remove the draft."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

@@ -1,17 +1,17 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost errors`.
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "errors",
         abstract: translated("Former name of 'outpost changes --failed'."),
         discussion: translated(
             paragraphs: """
-                A refused change keeps its place in the clone until you decide: edit the entity again to mend it, \
-                retry it as it is (after a conflict, on top of the other's version), or discard it. Of a change in \
-                doubt nobody knows whether the service made it: look there, then accept it as made, retry it or \
-                discard it.
+                A refused change keeps its place in the clone until you decide. Edit the entity again to mend it, \
+                retry it as it is, or discard it. After a conflict, a retry goes on top of the server version. Of a \
+                change in doubt nobody knows whether the service made it: look there, then accept it as made, retry it \
+                or discard it.
 
                 EXAMPLE
                   outpost errors shop
@@ -84,7 +84,7 @@ struct Errors: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand, SettlingCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: translated("Give refused changes up: each entity becomes what the service has."),
+            abstract: translated("Discard refused changes: each entity gets the server version."),
             discussion: translated(
                 paragraphs: """
                     EXAMPLE

@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
-/// `outpost explain`.
 struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -5,8 +5,8 @@ import ODataQuery
 import ODataService
 import OfflineOData
 import SafeFiles
+import ToolLanguage
 
-/// `outpost export`.
 struct Export: AsyncParsableCommand, StoreCommand {
     /// The format of the rows.
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -37,7 +37,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     @OptionGroup var store: StoreOptions
     @Option(help: .text("A new directory for the files.", valueName: "directory")) var to: String?
-    @Option(help: .text("A query whose rows go to the terminal.")) var query: String?
+    @Option(help: .text("A query. Its rows go to the terminal.")) var query: String?
     @Option(help: .text("The format: json or csv.")) var format = Format.json
     @Flag(
         name: .customLong("guard-formulas"),

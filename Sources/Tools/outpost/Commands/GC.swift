@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost gc`.
 struct GC: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import ODataGenerator
 import ODataModel
+import ToolLanguage
 
-/// `outpost generate`.
 struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",

@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataClient
 import OfflineOData
+import ToolLanguage
 
-/// `outpost hand-over`.
 struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-over",
@@ -95,7 +95,7 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
         print(Terminal.dim("Bring the rest with: outpost pull \(store.directory.shellQuoted)"))
     }
 
-    /// Tells whose clone it is.
+    /// Reports the user of the clone.
     private func showUser() async throws {
         let user = try await store.reading { try await $0.users.current() }
         guard !json else {

@@ -2,8 +2,8 @@ import ArgumentParser
 import ODataModel
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
-/// `outpost index`.
 struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "index",

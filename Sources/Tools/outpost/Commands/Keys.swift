@@ -4,8 +4,8 @@ import Foundation
 import OfflineOData
 import SafeFiles
 import Secrets
+import ToolLanguage
 
-/// `outpost keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
@@ -13,8 +13,8 @@ struct KeysCommand: AsyncParsableCommand {
         discussion: translated(
             paragraphs: """
                 The keys of 'clone' and 'rekey' are kept in files that only you can read \
-                (~/.local/share/outpost/keys). They stay until 'keys remove': a copy of a clone, on a stick or in a \
-                backup, needs the key that the clone had when it was copied.
+                (~/.local/share/outpost/keys). They stay until 'keys remove'. A copy of a clone, on a stick or in a \
+                backup, needs the key from the time of the copy.
 
                 EXAMPLE
                   outpost keys list
@@ -108,7 +108,8 @@ struct KeysCommand: AsyncParsableCommand {
             discussion: translated(
                 paragraphs: """
                     A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened \
-                    are not in the list. --stale removes the keys whose known places are all missing or have other keys.
+                    are not in the list. --stale removes the keys without a remaining place: all known files are \
+                    missing or have other keys.
 
                     EXAMPLE
                       outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost link`.
 struct Link: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",

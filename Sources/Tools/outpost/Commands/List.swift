@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import ToolLanguage
 
-/// `outpost list`.
 struct ListClones: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import OfflineOData
 import Supportability
+import ToolLanguage
 
-/// `outpost log`.
 struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",

@@ -4,8 +4,8 @@ import ODataClient
 import ODataHTTP
 import ODataTransportNIO
 import Supportability
+import ToolLanguage
 
-/// `outpost login`.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",

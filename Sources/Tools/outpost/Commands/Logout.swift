@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataClient
 import ODataTransportNIO
+import ToolLanguage
 
-/// `outpost logout`.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",

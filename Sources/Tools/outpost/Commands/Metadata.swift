@@ -7,16 +7,16 @@ import ODataHTTP
 import ODataModel
 import OfflineOData
 import Supportability
+import ToolLanguage
 
-/// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metadata",
         abstract: translated("Look at, check, convert and compare metadata documents."),
         discussion: translated(
             paragraphs: """
-                Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, \
-                or as the directory of a clone, which has those of its service.
+                Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a \
+                service. The directory of a clone stands for its service.
 
                 EXAMPLE
                   outpost metadata show https://host/service/
@@ -148,9 +148,8 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Check that metadata can be read, and list their faults."),
             discussion: translated(
                 paragraphs: """
-                    Warns of elements that cannot be read and are left out, and of every name and path that leads to \
-                    nothing that the documents declare. Ends with 0 if the document can be read, with or without \
-                    warnings, and with 1 if it cannot.
+                    Warns of unreadable elements, which are omitted, and of undeclared names and paths. Ends with 0 if \
+                    the document can be read, with or without warnings, and with 1 if it cannot.
 
                     EXAMPLE
                       outpost metadata validate metadata.xml
@@ -161,7 +160,7 @@ struct Metadata: AsyncParsableCommand {
         @Argument(help: .text("A file, an address, or the directory of a clone.")) var source: String
         @OptionGroup var service: ServiceOptions
         @OptionGroup var key: KeyOptions
-        @Flag(help: .text("Refuse facets that cannot be, names that are none, and names that differ in case alone."))
+        @Flag(help: .text("Refuse invalid facets, invalid names, and names that differ only in case."))
         var strict = false
         @Flag(help: .text("Read the documents it refers to as well.")) var references = false
         @OptionGroup var annotations: AnnotationOptions
@@ -222,8 +221,8 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Write metadata in another version or format."),
             discussion: translated(
                 paragraphs: """
-                    What the version or format cannot say is left out, and named on standard error. Annotations of a \
-                    file become part of the document.
+                    Elements that the version or format cannot express are omitted and named on standard error. \
+                    Annotations of a file become part of the document.
 
                     EXAMPLE
                       outpost metadata convert metadata.xml --to json
@@ -298,7 +297,7 @@ struct Metadata: AsyncParsableCommand {
             abstract: translated("Compare two versions of metadata, and say whether clients can continue."),
             discussion: translated(
                 paragraphs: """
-                    Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
+                    Ends with 0 if clients of the older version can continue with the newer one, and with 1 if they \
                     cannot.
 
                     EXAMPLE
@@ -323,8 +322,8 @@ struct Metadata: AsyncParsableCommand {
                 for difference in differences {
                     let mark = difference.isCompatible ? Terminal.green("compatible") : Terminal.red("incompatible")
                     print(
-                        "\(mark)  \(difference.path) \(difference.kind.rawValue): \(difference.detail) "
-                            + Terminal.dim("(\(difference.reason))"))
+                        "\(mark)  \(difference.path) \(difference.kindText): \(difference.detailText) "
+                            + Terminal.dim("(\(difference.reasonText))"))
                 }
                 print(
                     differences.isEmpty

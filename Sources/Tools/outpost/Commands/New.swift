@@ -4,8 +4,8 @@ import ODataClient
 import ODataGenerator
 import ODataHTTP
 import ODataModel
+import ToolLanguage
 
-/// `outpost new`.
 struct New: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -124,7 +124,8 @@ struct New: AsyncParsableCommand, ServiceCommand {
     /// The folder as the person has named it.
     private var shown: String { output ?? name }
 
-    /// The root of the service without the query and the step of the metadata, if the address is one that a client takes.
+    /// The root of the service without the query and the step of the metadata, if the address is one that a client
+    /// takes.
     private func checkedRoot() throws -> String {
         guard let serviceRoot else { return Self.localService }
         var root = String(serviceRoot.prefix { $0 != "?" && $0 != "#" })

@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
-/// `outpost pull`.
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
@@ -77,7 +77,7 @@ extension Pull {
     /// as JSON they go to standard error.
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
-        var lines = refresh.differences.map { TerminalText($0.description) }
+        var lines = refresh.differences.map(\.text)
         let label: TerminalText = "refused"
         lines += refresh.refused.map { "\(Terminal.red(label, on: output)) \($0)" }
         guard !lines.isEmpty else { return }

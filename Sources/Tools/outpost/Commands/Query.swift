@@ -3,8 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost query`.
 struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",

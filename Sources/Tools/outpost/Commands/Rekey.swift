@@ -3,8 +3,8 @@ import DataVault
 import EncryptedSQLite
 import Foundation
 import Secrets
+import ToolLanguage
 
-/// `outpost rekey`.
 struct Rekey: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",

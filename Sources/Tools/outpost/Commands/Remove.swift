@@ -3,8 +3,8 @@ import DataVault
 import Foundation
 import OfflineOData
 import Secrets
+import ToolLanguage
 
-/// `outpost remove`.
 struct RemoveClone: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",

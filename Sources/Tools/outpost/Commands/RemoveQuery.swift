@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost remove-query`.
 struct RemoveQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove-query",

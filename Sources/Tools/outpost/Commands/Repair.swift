@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
-/// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",

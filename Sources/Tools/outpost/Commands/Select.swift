@@ -3,8 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
-/// `outpost select`.
 struct Select: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "select",
@@ -67,7 +67,7 @@ struct Select: AsyncParsableCommand, StoreCommand {
             selection = try Selection(json: bytes)
         } catch {
             throw Failure(
-                message: "\(query) is no query. \(Failure.words(of: error))",
+                message: "\(query) is no query. \(LibraryText.words(of: error))",
                 advice: "See an example: outpost select --help",
                 status: .misused, cause: error)
         }
@@ -81,7 +81,8 @@ struct Select: AsyncParsableCommand, StoreCommand {
             }
         } catch let error as SelectionError {
             throw Failure(
-                message: TerminalText(Failure.words(of: error)), advice: "Correct the query in \(query).", cause: error)
+                message: TerminalText(LibraryText.words(of: error)), advice: "Correct the query in \(query).",
+                cause: error)
         }
     }
 

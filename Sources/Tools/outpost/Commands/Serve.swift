@@ -13,8 +13,8 @@ import ODataStore
 import ODataTransportNIO
 import OfflineOData
 import ServerMetrics
+import ToolLanguage
 
-/// `outpost serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -22,19 +22,19 @@ struct Serve: AsyncParsableCommand {
         discussion: translated(
             paragraphs: """
                 Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, \
-                primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to \
-                tell changes is kept in a file beside it.
+                primary keys and foreign keys. The database is not altered, unless --track is given. A file beside it \
+                records changes.
 
                 A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
                 A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is \
-                printed, which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or \
-                as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+                printed, which works once. Scripts take the token from DIR/serve.token. They send it as bearer token, \
+                or as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
 
                 Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
 
-                Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service \
-                does not stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
+                Supervisors ask /livez (the process answers), /readyz (the data can be read, and the service does not \
+                stop) and /startupz. The address /health is the same as /readyz. The answer is 200 or 503.
 
                 Every option is also a key of the YAML file that --config names, and a variable: OUTPOST_SERVE_PORT \
                 for --port. SIGHUP reads users, rights, certificate and that file again. If one of them is wrong, all \
@@ -85,14 +85,14 @@ struct Serve: AsyncParsableCommand {
     var track = false
 
     @Option(
-        name: .customLong("page-size"), help: .text("The most rows in one page; 0 for no limit."))
+        name: .customLong("page-size"), help: .text("The maximum number of rows in a page; 0 for no limit."))
     var pageSize = 1000
 
     @OptionGroup var access: AccessOptions
 
     @Option(
         help: .text(
-            "Give callers the rights in this YAML file alone, by role, entity set and row.", valueName: "file"),
+            "Limit callers to the rights in this YAML file, by role, entity set and row.", valueName: "file"),
         completion: .file())
     var rights: String?
 
@@ -109,12 +109,14 @@ struct Serve: AsyncParsableCommand {
         name: .customLong("trust-proxy"),
         help: .text(
             """
-            Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them \
-            must be one that the service answers to.
+            Trust Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. Their host must be a \
+            name of the service.
             """))
     var trustsProxy = false
 
-    @Flag(name: .customLong("no-compression"), help: .text("Send responses unpacked, whatever clients accept."))
+    @Flag(
+        name: .customLong("no-compression"),
+        help: .text("Send responses without compression, even to clients that accept it."))
     var noCompression = false
 
     @Flag(help: .text("Write a line for each request to standard error."))
@@ -136,7 +138,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: .text("Check all settings and files, and end without serving."))
     var check = false
 
-    @Flag(help: .text("Say where the service is as JSON."))
+    @Flag(help: .text("Print the addresses of the service as JSON."))
     var json = false
 
     mutating func validate() throws {

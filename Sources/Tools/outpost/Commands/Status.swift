@@ -2,8 +2,8 @@ import ArgumentParser
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
-/// `outpost status`.
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -34,7 +34,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             ])
         }
         Terminal.write(table.rendered())
-        for note in status.notes { print(note) }
+        for note in status.notes { print(LibraryText.text(note)) }
         for line in UnreadableReport.lines(status.unreadable, of: store.directory) { print(line) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
         if !status.held.isEmpty {
@@ -153,7 +153,7 @@ struct RequestLine: Encodable {
         }
     }
 
-    /// - Parameter isSettled: whether the request is over, whatever its state was before.
+    /// - Parameter isSettled: whether the request is over.
     static func text(_ request: QueuedRequest, isSettled: Bool = false) -> TerminalText {
         let line = RequestLine(request)
         var text: TerminalText = "#\(line.id) \(line.kind) \(request.subjectText)"

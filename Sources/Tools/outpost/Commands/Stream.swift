@@ -3,8 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost stream`.
 struct StreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",
@@ -91,7 +91,7 @@ struct StreamCommand: AsyncParsableCommand {
                 "Replace a stream by a file, or make a media entity of it; the next push sends the bytes."),
             discussion: translated(
                 paragraphs: """
-                    The name of a set makes a new media entity. Its properties are set with 'outpost update' behind it.
+                    The name of a set creates a new media entity. Set its properties with 'outpost update' afterwards.
 
                     EXAMPLE
                       outpost stream put shop 'Photos(1)' photo.jpg
@@ -106,7 +106,7 @@ struct StreamCommand: AsyncParsableCommand {
         @Option(
             name: .customLong("type"),
             help: .text(
-                "The media type of the bytes; found by the end of the file's name when left out.", valueName: "type"))
+                "The media type of the bytes; the default follows from the suffix of the file.", valueName: "type"))
         var contentType: String?
         @OptionGroup var queuing: QueuingOptions
         @Flag(help: .text("Report as JSON.")) var json = false
@@ -164,7 +164,7 @@ struct StreamCommand: AsyncParsableCommand {
             abstract: translated("Load streams from the service, so that they can be read offline."),
             discussion: translated(
                 paragraphs: """
-                    A stream that was cut short goes on where it was.
+                    An interrupted stream continues at its last byte.
 
                     EXAMPLE
                       outpost stream load shop 'Photos(1)' 'Photos(2)/Thumbnail'

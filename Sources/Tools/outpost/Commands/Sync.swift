@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
-/// `outpost sync`.
 struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",

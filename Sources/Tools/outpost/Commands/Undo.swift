@@ -1,8 +1,8 @@
 import ArgumentParser
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
-/// `outpost undo`.
 struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
-/// `outpost unlink`.
 struct Unlink: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlink",

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import ODataDatabases
+import ToolLanguage
 
-/// `outpost untrack`.
 struct Untrack: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "untrack",

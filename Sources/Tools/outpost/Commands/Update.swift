@@ -4,16 +4,16 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// `outpost update`.
 struct Update: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract: translated("Change an entity in a clone; the change is sent with the next push."),
         discussion: translated(
             paragraphs: """
-                Changing an entity whose last change was refused mends it: the next push sends both together. Values \
-                are given as to 'outpost create', and so is --body.
+                An edit of an entity with a refused change mends that change: the next push sends both together. \
+                Values are given as to 'outpost create', and so is --body.
 
                 EXAMPLE
                   outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
@@ -46,7 +46,7 @@ struct Update: AsyncParsableCommand, StoreCommand {
 }
 
 extension Edit.Editor {
-    /// The failure of a change whose entity is not there.
+    /// The failure of a change of a missing entity.
     func absence(of entity: String, in directory: String) async throws -> Failure {
         let set = String(entity.prefix { $0 != "(" })
         let isIncomplete = try await isIncomplete(set)

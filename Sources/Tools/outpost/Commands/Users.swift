@@ -1,16 +1,16 @@
 import ArgumentParser
 import Foundation
 import Secrets
+import ToolLanguage
 
-/// `outpost users`.
 struct UsersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
         abstract: translated("Keep the file of users that outpost serve --auth reads."),
         discussion: translated(
             paragraphs: """
-                The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC \
-                string format), and never the password itself. Only its owner can read it. A running service reads it \
+                The file has a line 'name:$scrypt$…' for each user. It contains a digest of the password (scrypt, in \
+                the PHC string format), and never the password. Only its owner can read it. A running service reads it \
                 again on SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
 
                 EXAMPLE
@@ -22,7 +22,6 @@ struct UsersCommand: ParsableCommand {
         subcommands: [AddUser.self, ListUsers.self, RemoveUser.self])
 }
 
-/// `outpost users add`.
 struct AddUser: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: translated("Add a user, or give a user a new password."),
@@ -30,10 +29,9 @@ struct AddUser: ParsableCommand {
             paragraphs: """
                 The password is asked for. Without a terminal it is the first line of the input, or of --password-file.
 
-                A check of the password takes about 50 ms of one processor and 16 MiB of memory (scrypt, N = 2^14, \
-                r = 8, p = 1), so that a first sign-in is quick. A running service checks a password once. With \
-                --strong a check takes six times as long and 32 MiB (N = 2^15, r = 8, p = 3), and so does a guess of \
-                somebody who has the file.
+                A check of the password takes about 50 ms and 16 MiB of memory (scrypt, N = 2^14, r = 8, p = 1). A \
+                running service checks a password once. With --strong a check takes six times as long and 32 MiB (N = \
+                2^15, r = 8, p = 3). So does each guess with a stolen file.
                 """))
 
     @Argument(help: .text("The file of users; it is made if it is not there."), completion: .file())
@@ -98,7 +96,6 @@ struct AddUser: ParsableCommand {
     }
 }
 
-/// `outpost users list`.
 struct ListUsers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: translated("List the names of all users."))
@@ -116,7 +113,6 @@ struct ListUsers: ParsableCommand {
     }
 }
 
-/// `outpost users remove`.
 struct RemoveUser: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: translated("Remove a user."))
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DataVault
 import Foundation
+import ToolLanguage
 
-/// `outpost vault`.
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import OfflineOData
+import ToolLanguage
 
-/// `outpost verify`.
 struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

@@ -3,8 +3,8 @@ import Foundation
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
-/// `outpost watch`.
 struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",

@@ -1,6 +1,7 @@
 import ODataFormat
 import ODataModel
 import ODataQuery
+import ToolLanguage
 
 /// The columns of a CSV file: those that a query asks for, or all that its rows can have.
 struct CSVColumns {

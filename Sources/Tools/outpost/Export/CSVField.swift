@@ -1,3 +1,5 @@
+import ToolLanguage
+
 /// A field of a CSV line by RFC 4180.
 enum CSVField {
     /// Returns a field. Empty text is quoted: an empty field without quotation marks is null.

@@ -2,6 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// The rows of a query, read page by page so that they are never in memory as a whole.
 struct ExportedRows {

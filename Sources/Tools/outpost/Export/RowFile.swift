@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ToolLanguage
 
 /// A file, or the terminal, that rows are written to in one of the formats.
 ///

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ToolLanguage
 
 /// Writes the rows of a dynamic query as they arrive: as a table with widths from the first rows, as JSON or as CSV.
 struct SelectedRows {

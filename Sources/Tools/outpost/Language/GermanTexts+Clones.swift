@@ -14,8 +14,8 @@ extension GermanTexts {
         """,
         """
         The store is encrypted with a generated key. The key is kept in a file that only you can read \
-        (~/.local/share/outpost/keys; see 'outpost keys list'), unless you give --key-file or --passphrase. \
-        Anybody with that file can read the clone.
+        (~/.local/share/outpost/keys; see 'outpost keys list'). With --key-file or --passphrase, you give another \
+        one. Anybody with that file can read the clone.
         """:
             """
         Der Speicher ist mit einem erzeugten Schlüssel verschlüsselt. Der Schlüssel steht in einer Datei, \
@@ -40,7 +40,7 @@ extension GermanTexts {
         "Also load the streams of the entities, such as pictures.":
             "Auch die Streams der Entitäten laden, etwa Bilder.",
         """
-        A query whose rows are the same for every user: they stay when another user takes over the clone. May be \
+        A query with the same rows for every user. They stay when another user takes over the clone. May be \
         repeated.
         """:
             """
@@ -148,9 +148,9 @@ extension GermanTexts {
         "keys": "Schlüssel",
         "List, make and remove the keys of clones.": "Die Schlüssel von Klonen auflisten, anlegen und entfernen.",
         """
-        The keys of 'clone' and 'rekey' are kept in files that only you can read (~/.local/share/outpost/keys). \
-        They stay until 'keys remove': a copy of a clone, on a stick or in a backup, needs the key that the \
-        clone had when it was copied.
+        The keys of 'clone' and 'rekey' are kept in files that only you can read (~/.local/share/outpost/keys). They \
+        stay until 'keys remove'. A copy of a clone, on a stick or in a backup, needs the key from the time of the \
+        copy.
         """:
             """
         Die Schlüssel von 'clone' und 'rekey' stehen in Dateien, die nur das eigene Konto lesen kann \
@@ -192,8 +192,9 @@ extension GermanTexts {
         "Remove keys, after a list of the files that they open.":
             "Schlüssel entfernen, nach einer Liste der Dateien, die sie öffnen.",
         """
-        A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened are \
-        not in the list. --stale removes the keys whose known places are all missing or have other keys.
+        A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened are not \
+        in the list. --stale removes the keys without a remaining place: all known files are missing or have other \
+        keys.
         """:
             """
         Ein entfernter Schlüssel ist nicht wiederherzustellen, und nichts anderes öffnet seine Klone. Nie \

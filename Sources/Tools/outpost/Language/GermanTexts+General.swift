@@ -1,7 +1,6 @@
 extension GermanTexts {
     /// The texts of the tool as a whole.
     static let general: [String: String] = [
-        "EXAMPLE": "BEISPIEL",
         "Take OData services offline.": "OData-Dienste offline nehmen.",
         """
         Clone a part of a service into an encrypted store and work on it without a network. Then push your \

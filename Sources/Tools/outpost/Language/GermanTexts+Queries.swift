@@ -1,6 +1,7 @@
 extension GermanTexts {
     /// The texts of queries and their results.
     static let queries: [String: String] = [
+        " (at character %1)": " (beim Zeichen %1)",
         "Keep one more query offline; the next pull brings its rows.":
             "Eine weitere Abfrage offline halten; das nächste Abholen bringt ihre Zeilen.",
         "The query, with a name for it.": "Die Abfrage mit einem Namen dafür.",
@@ -51,7 +52,7 @@ extension GermanTexts {
         importieren oder mit --guard-formulas exportieren.
         """,
         "A new directory for the files.": "Ein neues Verzeichnis für die Dateien.",
-        "A query whose rows go to the terminal.": "Eine Abfrage, deren Zeilen ans Terminal gehen.",
+        "A query. Its rows go to the terminal.": "Eine Abfrage, deren Zeilen ans Terminal gehen.",
         "The format: json or csv.": "Das Format: json oder csv.",
         "Put an apostrophe before text that a spreadsheet program would run as a formula.":
             "Einen Apostroph vor Text setzen, den ein Tabellenprogramm als Formel ausführen würde.",
@@ -242,7 +243,7 @@ extension GermanTexts {
         Einen Stream durch eine Datei ersetzen oder daraus eine Medienentität anlegen; das nächste Senden \
         schickt die Bytes.
         """,
-        "The name of a set makes a new media entity. Its properties are set with 'outpost update' behind it.":
+        "The name of a set creates a new media entity. Set its properties with 'outpost update' afterwards.":
             """
         Der Name einer Menge legt eine neue Medienentität an. Ihre Eigenschaften werden danach mit 'outpost \
         update' gesetzt.
@@ -250,7 +251,7 @@ extension GermanTexts {
         "The media entity, the stream property, or the set of a new media entity.":
             "Die Medienentität, die Stream-Eigenschaft oder die Menge einer neuen Medienentität.",
         "The file with the bytes; - reads the input.": "Die Datei mit den Bytes; - liest die Eingabe.",
-        "The media type of the bytes; found by the end of the file's name when left out.":
+        "The media type of the bytes; the default follows from the suffix of the file.":
             "Der Medientyp der Bytes; ohne Angabe nach der Endung der Datei.",
         "Created": "Angelegt",
         "Replaced": "Ersetzt",
@@ -265,7 +266,7 @@ extension GermanTexts {
         "Deleted": "Gelöscht",
         "Load streams from the service, so that they can be read offline.":
             "Streams vom Dienst laden, damit sie offline lesbar sind.",
-        "A stream that was cut short goes on where it was.":
+        "An interrupted stream continues at its last byte.":
             "Ein abgebrochener Stream wird an seiner Stelle fortgesetzt.",
         "The media entities and stream properties.": "Die Medienentitäten und Stream-Eigenschaften.",
         "Is here already:": "Schon vorhanden:",

@@ -27,10 +27,9 @@ extension GermanTexts {
         "Make several changes in a clone together or not at all.":
             "Mehrere Änderungen in einem Klon zusammen oder gar nicht vornehmen.",
         """
-        Each line of the file is a change as on the command line: create, update, delete, link, unlink or call, \
-        with its arguments. Empty lines and lines that begin with # are left out. $1 stands for the entity of \
-        the first change, $2 for that of the second: as the beginning of an address, and as the value of a \
-        relation.
+        Each line of the file is a change as on the command line: create, update, delete, link, unlink or call, with \
+        its arguments. Empty lines and lines that begin with # are left out. $1 stands for the entity of the first \
+        change, $2 for that of the second. Both may begin an address, or be the value of a relation.
         """:
             """
         Jede Zeile der Datei ist eine Änderung wie auf der Befehlszeile: create, update, delete, link, \
@@ -72,10 +71,10 @@ extension GermanTexts {
         "List, cancel and settle the changes that the service has not accepted.":
             "Änderungen zeigen, zurücknehmen und klären, die der Dienst nicht angenommen hat.",
         """
-        Each change has a number. A refused change keeps its place in the clone until you decide: edit the \
-        entity again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change on \
-        top of the other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service made \
-        it: look there, then accept it as made, retry it or discard it.
+        Each change has a number. A refused change keeps its place in the clone until you decide. Edit the entity \
+        again to mend it, retry it as it is, or discard it. After a conflict, 'retry' puts your change on top of the \
+        other one, 'discard' gives it up. Of a change in doubt nobody knows whether the service made it: look there, \
+        then accept it as made, retry it or discard it.
         """:
             """
         Jede Änderung hat eine Nummer. Eine abgelehnte Änderung behält ihren Platz im Klon, bis darüber \
@@ -113,7 +112,7 @@ extension GermanTexts {
         wird doppelt gemacht, wenn der Dienst sie schon gemacht hat.
         """,
         "Treat changes in doubt as made by the service.": "Ungeklärte Änderungen als vom Dienst gemacht behandeln.",
-        "Give changes in the error archive up: each entity becomes what the service has.":
+        "Discard changes in the error archive: each entity gets the server version.":
             "Änderungen im Fehlerarchiv aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "This command has a new name: %1": "Dieser Befehl hat einen neuen Namen: %1",
         "Former name of 'outpost changes --conflicts'.": "Früherer Name von 'outpost changes --conflicts'.",
@@ -130,7 +129,7 @@ extension GermanTexts {
         "List the conflicts.": "Die Konflikte auflisten.",
         "Put your changes on top of theirs; the next push sends them.":
             "Die eigenen Änderungen auf die fremden setzen; das nächste Senden schickt sie.",
-        "Give your changes up: each entity becomes what the service has.":
+        "Discard your changes: each entity gets the server version.":
             "Die eigenen Änderungen aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "Make an entity in a clone; it is sent with the next push.":
             "Eine Entität in einem Klon anlegen; das nächste Senden schickt sie.",
@@ -186,17 +185,17 @@ extension GermanTexts {
         discard' gibt sie auf.
         """,
         "List the changes in doubt.": "Die ungeklärten Änderungen auflisten.",
-        "Put changes in doubt back into the queue. They are made twice where the service made them.":
+        "Put changes in doubt back into the queue. They are made twice if the service made them before.":
             """
         Ungeklärte Änderungen zurück in die Warteschlange stellen. Hat der Dienst sie schon gemacht, werden \
         sie doppelt gemacht.
         """,
         "draft": "Entwurf",
-        "Work on a copy of an entity that counts only once it is activated.":
+        "Work on a copy of an entity, and apply its changes when you activate it.":
             "An einer Kopie einer Entität arbeiten, die erst nach dem Aktivieren gilt.",
         """
-        A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it changes the \
-        entity by what was changed in the draft, and the draft goes.
+        A draft is changed with 'outpost update' like any entity, and is not pushed. Activating it makes the same \
+        changes to the entity and removes the draft.
         """:
             """
         Ein Entwurf wird mit 'outpost update' wie jede Entität geändert und nicht gesendet. Beim Aktivieren \
@@ -235,7 +234,7 @@ extension GermanTexts {
         "A draft of the clone needs no preparation: outpost draft activate DIR DRAFT":
             "Ein Entwurf des Klons braucht keine Vorbereitung: outpost draft activate DIR DRAFT",
         "Prepared": "Vorbereitet",
-        "Change the entity of a draft as the draft says, and remove the draft.":
+        "Apply the changes of a draft to its entity, and remove the draft.":
             "Die Entität so ändern wie ihr Entwurf und den Entwurf entfernen.",
         "Activated": "Aktiviert",
         "Give a draft up; its entity stays as it is.": "Einen Entwurf aufgeben; seine Entität bleibt, wie sie ist.",
@@ -247,8 +246,8 @@ extension GermanTexts {
         "Discarded": "Verworfen",
         "Former name of 'outpost changes --failed'.": "Früherer Name von 'outpost changes --failed'.",
         """
-        A refused change keeps its place in the clone until you decide: edit the entity again to mend it, retry \
-        it as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt \
+        A refused change keeps its place in the clone until you decide. Edit the entity again to mend it, retry it \
+        as it is, or discard it. After a conflict, a retry goes on top of the server version. Of a change in doubt \
         nobody knows whether the service made it: look there, then accept it as made, retry it or discard it.
         """:
             """
@@ -259,7 +258,7 @@ extension GermanTexts {
         """,
         "List the refused changes.": "Die abgelehnten Änderungen auflisten.",
         "Put refused changes back into the queue.": "Abgelehnte Änderungen zurück in die Warteschlange stellen.",
-        "Give refused changes up: each entity becomes what the service has.":
+        "Discard refused changes: each entity gets the server version.":
             "Abgelehnte Änderungen aufgeben: jede Entität wird so, wie der Dienst sie hat.",
         "Relate an entity to another one in a clone; the relation is sent with the next push.":
             "Eine Entität in einem Klon mit einer anderen verknüpfen; das nächste Senden schickt die Beziehung.",
@@ -305,7 +304,7 @@ extension GermanTexts {
         "Change an entity in a clone; the change is sent with the next push.":
             "Eine Entität in einem Klon ändern; das nächste Senden schickt die Änderung.",
         """
-        Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
+        An edit of an entity with a refused change mends that change: the next push sends both together. Values are \
         given as to 'outpost create', and so is --body.
         """:
             """
@@ -325,7 +324,7 @@ extension GermanTexts {
             "Eine Datei mit der Entität als JSON; - liest die Eingabe.",
         "The input cannot be read: %1.": "Die Eingabe ist nicht lesbar: %1.",
         "Changes that the next push sends.": "Änderungen, die das nächste Senden schickt.",
-        "Changes whose request is on its way.": "Änderungen, deren Anfrage unterwegs ist.",
+        "Changes with a request on its way.": "Änderungen, deren Anfrage unterwegs ist.",
         "Changes that are held: of a copied clone, behind a refused change, or not submitted by their app.":
             """
         Zurückgehaltene Änderungen: eines kopierten Klons, hinter einer abgelehnten Änderung, oder von ihrer \
@@ -335,7 +334,7 @@ extension GermanTexts {
             "Alle Änderungen im Fehlerarchiv: abgelehnte, Konflikte und ungeklärte.",
         "Refused changes of entities that somebody else had changed.":
             "Abgelehnte Änderungen von Entitäten, die jemand anderes geändert hatte.",
-        "Sent changes whose outcome is unknown.": "Gesendete Änderungen, deren Ausgang unbekannt ist.",
+        "Sent changes with an unknown outcome.": "Gesendete Änderungen, deren Ausgang unbekannt ist.",
         "There is no change.": "Es gibt keine Änderung.",
         "No change is pending.": "Keine Änderung steht aus.",
         "No change is on its way.": "Keine Änderung ist unterwegs.",
@@ -346,8 +345,8 @@ extension GermanTexts {
         "There is no such change.": "Es gibt keine solche Änderung.",
         "The refused changes of entities that somebody else had changed.":
             "Die abgelehnten Änderungen von Entitäten, die jemand anderes geändert hatte.",
-        "The changes whose outcome is unknown.": "Die Änderungen, deren Ausgang unbekannt ist.",
-        "What the change belongs to, for 'push --only'.": "Die Zugehörigkeit der Änderung, für 'push --only'.",
+        "The changes with an unknown outcome.": "Die Änderungen, deren Ausgang unbekannt ist.",
+        "The category of the change, for 'push --only'.": "Die Kategorie der Änderung, für 'push --only'.",
         "Changes with a higher number are sent first, unless they depend on others; 0 unless given.":
             "Änderungen mit höherer Zahl werden zuerst gesendet, wenn sie nicht von anderen abhängen; ohne Angabe 0.",
         "A mark of your own, which is kept with the change and not sent.":

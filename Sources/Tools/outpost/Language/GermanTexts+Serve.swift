@@ -4,9 +4,9 @@ extension GermanTexts {
         "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.":
             "Eine SQLite-Datenbank, einen Klon oder ein Modell mit seinen Zeilen als Dienst in OData 4.01 anbieten.",
         """
-        Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, \
-        primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to \
-        tell changes is kept in a file beside it.
+        Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, primary \
+        keys and foreign keys. The database is not altered, unless --track is given. A file beside it records \
+        changes.
         """:
             """
         Jede SQLite-Datenbank ist geeignet: Entitätsmengen, Schlüssel und Navigationseigenschaften ergeben \
@@ -17,8 +17,8 @@ extension GermanTexts {
             "Ein Metadatendokument in XML oder JSON wird aus dem Speicher bedient, anfangs mit den Zeilen von --rows.",
         """
         A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is \
-        printed, which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or \
-        as the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+        printed, which works once. Scripts take the token from DIR/serve.token. They send it as bearer token, or as \
+        the password of any user: curl -u :"$(cat my-clone/serve.token)" URL
         """:
             """
         Ein Klon verlangt ein Token, außer mit einer anderen Anmeldung oder --open. Ein Browser öffnet den \
@@ -29,8 +29,8 @@ extension GermanTexts {
         "Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.":
             "Clients von OData 2.0 finden dieselben Daten unter /v2/, als Atom und ausführliches JSON.",
         """
-        Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service does \
-        not stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
+        Supervisors ask /livez (the process answers), /readyz (the data can be read, and the service does not stop) \
+        and /startupz. The address /health is the same as /readyz. The answer is 200 or 503.
         """:
             """
         Überwachungen fragen /livez (der Prozess antwortet), /readyz (die Daten sind lesbar, und der Dienst \
@@ -62,21 +62,21 @@ extension GermanTexts {
         Trigger in der Datenbank anlegen, damit Änderungen anderer Programme sofort bekannt sind; 'outpost \
         untrack' entfernt sie.
         """,
-        "The most rows in one page; 0 for no limit.":
+        "The maximum number of rows in a page; 0 for no limit.":
             "Die höchste Anzahl von Zeilen auf einer Seite; 0 für keine Grenze.",
-        "Give callers the rights in this YAML file alone, by role, entity set and row.":
+        "Limit callers to the rights in this YAML file, by role, entity set and row.":
             "Nur die Rechte aus dieser YAML-Datei gewähren, nach Rolle, Entitätsmenge und Zeile.",
         "The URL under which clients see the service, behind a proxy that takes a part of the path away.":
             "Die URL, unter der Clients den Dienst sehen, hinter einem Proxy, der einen Teil des Pfads entfernt.",
         """
-        Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them \
-        must be one that the service answers to.
+        Trust Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. Their host must be a \
+        name of the service.
         """:
             """
         Den Feldern Forwarded und X-Forwarded-… glauben; nur hinter einem Proxy, der sie überschreibt. Auf \
         den Host darin muss der Dienst antworten.
         """,
-        "Send responses unpacked, whatever clients accept.":
+        "Send responses without compression, even to clients that accept it.":
             "Antworten ungepackt senden, auch wenn Clients mehr annehmen.",
         "Write a line for each request to standard error.":
             "Für jede Anfrage eine Zeile in die Fehlerausgabe schreiben.",
@@ -84,7 +84,7 @@ extension GermanTexts {
             "Einstellungen aus dieser YAML-Datei lesen. Optionen und Variablen OUTPOST_SERVE_… haben Vorrang.",
         "Check all settings and files, and end without serving.":
             "Alle Einstellungen und Dateien prüfen und enden, ohne den Dienst zu starten.",
-        "Say where the service is as JSON.": "Die Adresse des Dienstes als JSON ausgeben.",
+        "Print the addresses of the service as JSON.": "Die Adresse des Dienstes als JSON ausgeben.",
         "--port is a number from 0 to 65535.": "--port ist eine Zahl von 0 bis 65535.",
         "--page-size is 0 or more.": "--page-size ist 0 oder mehr.",
         "--open is for this machine alone: leave out --host %1, or leave out --open.":
@@ -119,8 +119,8 @@ extension GermanTexts {
         "Keep the file of users that outpost serve --auth reads.":
             "Die Datei der Benutzer pflegen, die outpost serve --auth liest.",
         """
-        The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC string \
-        format), and never the password itself. Only its owner can read it. A running service reads it again on \
+        The file has a line 'name:$scrypt$…' for each user. It contains a digest of the password (scrypt, in the PHC \
+        string format), and never the password. Only its owner can read it. A running service reads it again on \
         SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
         """:
             """
@@ -133,10 +133,9 @@ extension GermanTexts {
         "The password is asked for. Without a terminal it is the first line of the input, or of --password-file.":
             "Das Kennwort wird erfragt. Ohne Terminal ist es die erste Zeile der Eingabe oder von --password-file.",
         """
-        A check of the password takes about 50 ms of one processor and 16 MiB of memory (scrypt, N = 2^14, \
-        r = 8, p = 1), so that a first sign-in is quick. A running service checks a password once. With --strong \
-        a check takes six times as long and 32 MiB (N = 2^15, r = 8, p = 3), and so does a guess of somebody who \
-        has the file.
+        A check of the password takes about 50 ms and 16 MiB of memory (scrypt, N = 2^14, r = 8, p = 1). A running \
+        service checks a password once. With --strong a check takes six times as long and 32 MiB (N = 2^15, r = 8, p \
+        = 3). So does each guess with a stolen file.
         """:
             """
         Eine Prüfung des Kennworts braucht etwa 50 ms eines Prozessors und 16 MiB Speicher (scrypt, N = 2^14, \
@@ -173,7 +172,7 @@ extension GermanTexts {
         "The file with the password of --user.": "Die Datei mit dem Kennwort von --user.",
         "Accept bearer tokens that this OpenID Connect issuer signed.":
             "Bearer-Token annehmen, die dieser Aussteller von OpenID Connect signiert hat.",
-        "Whom the tokens of --token-issuer must be for.":
+        "The audience that the tokens of --token-issuer must have.":
             "Der Empfänger, für den die Token von --token-issuer sein müssen.",
         "The JSON Web Key Set of --token-issuer: a file, or its URL.":
             "Das JSON Web Key Set von --token-issuer: eine Datei oder ihre URL.",
@@ -194,7 +193,7 @@ extension GermanTexts {
         Clientzertifikate ablehnen, die diese Listen (PEM oder DER) widerrufen; sie werden bei Änderung der \
         Datei neu gelesen.
         """,
-        "Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.":
+        "Admit callers with a client certificate or a sign-in. Without it, --tls-clients and --auth demand both.":
             """
         Einlassen, wer ein Clientzertifikat hat oder sich anmeldet; sonst verlangen --tls-clients und --auth \
         beides.
@@ -226,9 +225,9 @@ extension GermanTexts {
         Auch auf diesen Namen antworten. IP-Adressen, localhost, der Name dieses Rechners und der Host von \
         --base-url gelten ohne Angabe; andere Namen werden mit 421 abgelehnt.
         """,
-        "The most requests of one address at the same time; 0 for no limit.":
+        "The maximum number of concurrent requests of one address; 0 for no limit.":
             "Die höchste Anzahl gleichzeitiger Anfragen einer Adresse; 0 für keine Grenze.",
-        "The most requests of one address in a minute, further pages not counted; 0 for no limit.":
+        "The maximum number of requests of one address in a minute, without further pages; 0 for no limit.":
             "Die höchste Anzahl von Anfragen einer Adresse in einer Minute, ohne weitere Seiten; 0 für keine Grenze.",
         "Serve a clone without its token, to every user and program of this machine; on loopback only.":
             """
@@ -241,11 +240,11 @@ extension GermanTexts {
         "--host-name: '%1' is no host name, such as api.example, without a port.":
             "--host-name: '%1' ist kein Hostname wie api.example, ohne Port.",
         "--open needs no token: leave out --print-token.": "--open braucht kein Token: --print-token weglassen.",
-        "The most processor time of one request, without its transfer; 0 for no limit.":
+        "The maximum processor time of a request, without its transfer; 0 for no limit.":
             "Die höchste Rechenzeit einer Anfrage, ohne ihre Übertragung; 0 für keine Grenze.",
-        "The most rows of one response over all levels of $expand; 0 for no limit.":
+        "The maximum number of rows of a response over all levels of $expand; 0 for no limit.":
             "Die höchste Anzahl von Zeilen einer Antwort über alle Ebenen von $expand; 0 für keine Grenze.",
-        "The most memory that one response may need at once; 0 for no limit.":
+        "The maximum memory of a response; 0 for no limit.":
             "Der höchste Speicherbedarf einer Antwort zur selben Zeit; 0 für keine Grenze.",
         "How long requests may go on after Ctrl-C or SIGTERM before the process ends.":
             "So lange dürfen Anfragen nach Strg-C oder SIGTERM weiterlaufen, bis der Prozess endet.",

@@ -145,8 +145,8 @@ extension GermanTexts {
         "Look at, check, convert and compare metadata documents.":
             "Metadaten ansehen, prüfen, umwandeln und vergleichen.",
         """
-        Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, or \
-        as the directory of a clone, which has those of its service.
+        Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service. The \
+        directory of a clone stands for its service.
         """:
             """
         Metadaten werden als Datei in XML oder JSON angegeben, als Adresse eines Dokuments oder als Wurzel \
@@ -182,16 +182,15 @@ extension GermanTexts {
         "Check that metadata can be read, and list their faults.":
             "Prüfen, ob Metadaten lesbar sind, und ihre Fehler auflisten.",
         """
-        Warns of elements that cannot be read and are left out, and of every name and path that leads to nothing \
-        that the documents declare. Ends with 0 if the document can be read, with or without warnings, and with \
-        1 if it cannot.
+        Warns of unreadable elements, which are omitted, and of undeclared names and paths. Ends with 0 if the \
+        document can be read, with or without warnings, and with 1 if it cannot.
         """:
             """
         Warnt vor Elementen, die nicht lesbar sind und ausgelassen werden, und vor jedem Namen und Pfad, der \
         auf nichts in den Dokumenten führt. Endet mit 0, wenn das Dokument lesbar ist, mit oder ohne \
         Warnungen, sonst mit 1.
         """,
-        "Refuse facets that cannot be, names that are none, and names that differ in case alone.":
+        "Refuse invalid facets, invalid names, and names that differ only in case.":
             """
         Unmögliche Facetten ablehnen, ungültige Namen und solche, die sich nur in der Groß- und \
         Kleinschreibung unterscheiden.
@@ -203,8 +202,8 @@ extension GermanTexts {
         "Write metadata in another version or format.":
             "Metadaten in einer anderen Version oder einem anderen Format schreiben.",
         """
-        What the version or format cannot say is left out, and named on standard error. Annotations of a file \
-        become part of the document.
+        Elements that the version or format cannot express are omitted and named on standard error. Annotations of a \
+        file become part of the document.
         """:
             """
         Angaben, die Version oder Format nicht ausdrücken können, werden ausgelassen und in der \
@@ -220,7 +219,7 @@ extension GermanTexts {
         "left out:": "ausgelassen:",
         "Compare two versions of metadata, and say whether clients can continue.":
             "Zwei Versionen von Metadaten vergleichen, und ob Clients weiterarbeiten können.",
-        "Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they cannot.":
+        "Ends with 0 if clients of the older version can continue with the newer one, and with 1 if they cannot.":
             "Endet mit 0, wenn Clients der älteren Version mit der neueren weiterarbeiten können, sonst mit 1.",
         "The older version: a file, an address, or a clone.":
             "Die ältere Version: eine Datei, eine Adresse oder ein Klon.",
@@ -319,7 +318,7 @@ extension GermanTexts {
         "The identifier of the app that is registered for you.": "Die Kennung der App, die dafür registriert ist.",
         "A file with the secret of the app, for servers that demand one.":
             "Eine Datei mit dem Geheimnis der App, für Server, die eines verlangen.",
-        "The authorization server, whose metadata name its endpoints.":
+        "The authorization server. Its metadata name its endpoints.":
             "Der Anmeldeserver, dessen Metadaten seine Adressen nennen.",
         "The address at which a browser signs in.": "Die Adresse, an der sich ein Browser anmeldet.",
         "The address at which tokens are requested.": "Die Adresse, an der Token angefordert werden.",

@@ -1,6 +1,11 @@
 extension GermanTexts {
     /// The texts of synchronisation.
     static let sync: [String: String] = [
+        "added": "neu",
+        "removed": "entfernt",
+        "changed": "geändert",
+        "compatible: %1 %2 (%3): %4": "verträglich: %1 %2 (%3): %4",
+        "incompatible: %1 %2 (%3): %4": "unverträglich: %1 %2 (%3): %4",
         "Download the changes of the service into a clone.": "Die Änderungen des Dienstes in einen Klon herunterladen.",
         """
         The clone keeps the header fields, options, language and user that it was made with; they apply here, \
@@ -121,8 +126,8 @@ extension GermanTexts {
         "The language of texts and messages, such as de-AT; also sent as sap-language.":
             "Die Sprache von Texten und Meldungen, etwa de-AT; auch als sap-language gesendet.",
         """
-        Write requests and responses to standard error, without values: none, low (one line each), medium (with \
-        names of fields and options) or high (with sizes of bodies).
+        Write requests and responses to standard error, without values. The levels are none, low (one line each), \
+        medium (with names of fields and options) and high (with sizes of bodies).
         """:
             """
         Anfragen und Antworten in die Fehlerausgabe schreiben, ohne Werte: none, low (je eine Zeile), medium \

@@ -8,8 +8,8 @@ enum GermanTexts {
         queue, clones, queries, sync, serve, services, vault, failures, general,
     ]
 
-    /// All texts.
-    static let all: [String: String] = (tables + [system]).reduce(into: [:]) { all, table in
+    /// The sentences of libraries.
+    static let sentences = [library, differences, details, mistakes].reduce(into: [String: String]()) { all, table in
         all.merge(table) { first, _ in first }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import ODataServer
 import ODataTransportNIO
 import Secrets
+import ToolLanguage
 
 /// The options for the users of a served service and their authentication.
 struct AccessOptions: ParsableArguments {
@@ -27,7 +28,7 @@ struct AccessOptions: ParsableArguments {
 
     @Option(
         name: .customLong("token-audience"),
-        help: .text("Whom the tokens of --token-issuer must be for.", valueName: "name"))
+        help: .text("The audience that the tokens of --token-issuer must have.", valueName: "name"))
     var tokenAudience: String?
 
     @Option(
@@ -64,7 +65,8 @@ struct AccessOptions: ParsableArguments {
 
     @Flag(
         name: .customLong("allow-either"),
-        help: .text("Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.")
+        help: .text(
+            "Admit callers with a client certificate or a sign-in. Without it, --tls-clients and --auth demand both.")
     )
     var allowsEither = false
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ODataModel
+import ToolLanguage
 
 /// Files with annotations of metadata that cannot be changed.
 struct AnnotationOptions: ParsableArguments {

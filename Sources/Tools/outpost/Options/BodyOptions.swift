@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ToolLanguage
 
 /// An entity that is given as JSON.
 struct BodyOptions: ParsableArguments {

@@ -1,16 +1,17 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The changes of a clone that a command is about.
 struct ChangeFilterOptions: ParsableArguments {
     @Flag(help: .text("Changes that the next push sends.")) var pending = false
-    @Flag(help: .text("Changes whose request is on its way.")) var sent = false
+    @Flag(help: .text("Changes with a request on its way.")) var sent = false
     @Flag(
         help: .text("Changes that are held: of a copied clone, behind a refused change, or not submitted by their app.")
     )
     var held = false
     @Flag(help: .text("All changes in the error archive: refused ones, conflicts and doubts.")) var failed = false
     @Flag(help: .text("Refused changes of entities that somebody else had changed.")) var conflicts = false
-    @Flag(help: .text("Sent changes whose outcome is unknown.")) var doubts = false
+    @Flag(help: .text("Sent changes with an unknown outcome.")) var doubts = false
 
     var filter: ChangeFilter {
         var parts: Set<ChangeFilter.Part> = []
@@ -65,5 +66,5 @@ struct ChangeFilter: Sendable {
 /// The changes in the error archive that a command is about.
 struct ArchiveFilter: ParsableArguments {
     @Flag(help: .text("The refused changes of entities that somebody else had changed.")) var conflicts = false
-    @Flag(help: .text("The changes whose outcome is unknown.")) var doubts = false
+    @Flag(help: .text("The changes with an unknown outcome.")) var doubts = false
 }

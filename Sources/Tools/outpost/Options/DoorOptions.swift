@@ -2,8 +2,9 @@ import ArgumentParser
 import Foundation
 import ODataHTTP
 import ODataServer
+import ToolLanguage
 
-/// Whom a service answers, and how much one client may ask.
+/// The options for the callers of a service and the limits of a client.
 struct DoorOptions: ParsableArguments {
     @Option(
         name: .customLong("host-name"),
@@ -16,13 +17,13 @@ struct DoorOptions: ParsableArguments {
 
     @Option(
         name: .customLong("max-requests-at-once"),
-        help: .text("The most requests of one address at the same time; 0 for no limit.", valueName: "count"))
+        help: .text("The maximum number of concurrent requests of one address; 0 for no limit.", valueName: "count"))
     var requestsAtOnce = AddressLimits.defaultRequestsAtOnce
 
     @Option(
         name: .customLong("max-requests-per-minute"),
         help: .text(
-            "The most requests of one address in a minute, further pages not counted; 0 for no limit.",
+            "The maximum number of requests of one address in a minute, without further pages; 0 for no limit.",
             valueName: "count"))
     var requestsPerMinute = AddressLimits.defaultRequestsPerMinute
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// The options that limit a download.
 struct DownloadOptions: ParsableArguments {

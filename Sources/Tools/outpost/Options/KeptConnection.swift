@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import OfflineOData
 import Supportability
+import ToolLanguage
 
 /// The options for the connection to the service of a clone, kept in its encrypted store without secrets.
 ///

@@ -1,24 +1,25 @@
 import ArgumentParser
 import ODataServer
 import ODataService
+import ToolLanguage
 
 /// The resources of each request that `outpost serve` answers, and the time to stop.
 struct LimitOptions: ParsableArguments {
     @Option(
         name: .customLong("max-time"),
         help: .text(
-            "The most processor time of one request, without its transfer; 0 for no limit.", valueName: "seconds"))
+            "The maximum processor time of a request, without its transfer; 0 for no limit.", valueName: "seconds"))
     var time = Int(RequestBudget.Limits.defaultStatementTime.components.seconds)
 
     @Option(
         name: .customLong("max-rows"),
         help: .text(
-            "The most rows of one response over all levels of $expand; 0 for no limit.", valueName: "rows"))
+            "The maximum number of rows of a response over all levels of $expand; 0 for no limit.", valueName: "rows"))
     var rows = RequestBudget.Limits.defaultRows
 
     @Option(
         name: .customLong("max-memory"),
-        help: .text("The most memory that one response may need at once; 0 for no limit.", valueName: "MiB"))
+        help: .text("The maximum memory of a response; 0 for no limit.", valueName: "MiB"))
     var memory = RequestBudget.Limits.defaultHeldBytes >> 20
 
     @Option(

@@ -1,8 +1,9 @@
 import ArgumentParser
 import ODataServer
 import ServerMetrics
+import ToolLanguage
 
-/// Who may read the metrics of `outpost serve`.
+/// The options for the readers of the metrics of `outpost serve`.
 struct MetricsOptions: ParsableArguments {
     @Flag(
         help: .text(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import OfflineOData
+import ToolLanguage
 
 /// The values of query parameters, such as `@employee`. They are kept with the clone, for its user.
 struct ParameterOptions: ParsableArguments {

@@ -1,9 +1,10 @@
 import ArgumentParser
 import OfflineOData
+import ToolLanguage
 
 /// How a change waits for a push.
 struct QueuingOptions: ParsableArguments {
-    @Option(help: .text("What the change belongs to, for 'push --only'."))
+    @Option(help: .text("The category of the change, for 'push --only'."))
     var category: String?
 
     @Option(

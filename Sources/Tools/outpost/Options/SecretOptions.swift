@@ -1,5 +1,6 @@
 import ArgumentParser
 import Synchronization
+import ToolLanguage
 
 /// The strictness of the tool about files that hold secrets.
 struct SecretOptions: ParsableArguments {

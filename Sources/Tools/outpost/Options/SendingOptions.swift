@@ -1,6 +1,7 @@
 import ArgumentParser
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// The options for sending changes.
 struct SendingOptions: ParsableArguments {

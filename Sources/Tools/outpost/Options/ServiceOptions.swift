@@ -9,6 +9,7 @@ import ODataService
 import ODataTransportNIO
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// The options for the connection to a service.
 struct ServiceOptions: ParsableArguments {
@@ -51,8 +52,8 @@ struct ServiceOptions: ParsableArguments {
     @Option(
         help: .text(
             """
-            Write requests and responses to standard error, without values: none, low (one line each), medium \
-            (with names of fields and options) or high (with sizes of bodies).
+            Write requests and responses to standard error, without values. The levels are none, low (one line each), \
+            medium (with names of fields and options) and high (with sizes of bodies).
             """, valueName: "level"))
     var trace: TraceChoice = .none
 

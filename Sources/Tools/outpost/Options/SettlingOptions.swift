@@ -2,6 +2,7 @@ import ArgumentParser
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// The changes in the error archive that a command settles.
 struct SettlingOptions: ParsableArguments {

@@ -3,6 +3,7 @@ import Foundation
 import ODataSQL
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// The store that a command works on, and its key.
 struct StoreOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// The changes of a clone that the service has not accepted, each with its state.
 struct ChangeList: Sendable {
@@ -119,7 +120,7 @@ struct ChangeList: Sendable {
 
     private func show(reasonsOf item: Item) {
         guard let failure = item.request.failure else { return }
-        print("\n#\(item.request.id) \(Terminal.red(item.state.text)): \(failure.message)")
+        print("\n#\(item.request.id) \(Terminal.red(item.state.text)): \(LibraryText.text(failure.message))")
         for detail in RequestLine(item.request).details ?? [] { print("    \(detail.text)") }
         for versions in ValueVersions.all(of: item.request, model) ?? [] { print("    \(versions.text)") }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import OfflineOData
+import ToolLanguage
 
 /// The parts of a service that a clone does not hold, as commands show them.
 enum MissingParts {

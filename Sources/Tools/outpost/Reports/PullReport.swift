@@ -1,5 +1,6 @@
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// The result of a pull.
 struct PullReport: Encodable {
@@ -60,7 +61,7 @@ struct PullReport: Encodable {
         for line in UnreadableReport.lines(report.unreadable, of: directory) { print(line) }
         guard let first = differences.first else { return }
         let more: TerminalText = differences.count == 1 ? "" : " and \(Terminal.number(differences.count - 1)) more"
-        print("The service has changed: \(first.description)\(more)")
+        print("The service has changed: \(first.text)\(more)")
         print("Apply its changes: outpost pull \(directory.shellQuoted) --metadata")
     }
 }

@@ -1,5 +1,6 @@
 import OfflineOData
 import Synchronization
+import ToolLanguage
 
 /// The result of a push.
 struct PushReport: Encodable {

@@ -1,5 +1,6 @@
 import Foundation
 import Supportability
+import ToolLanguage
 
 /// An entry of the tool's log as a person reads it: the time in UTC, the severity, the command, and its result.
 ///

@@ -1,4 +1,5 @@
 import OfflineOData
+import ToolLanguage
 
 /// An unreadable value of the service, as a line and as JSON.
 struct UnreadableReport: Encodable {
@@ -19,7 +20,7 @@ struct UnreadableReport: Encodable {
 
     var text: TerminalText {
         let value = value.isEmpty ? translated("an empty text") : value
-        return "\(entity)\(property.map { ", \($0)" } ?? ""): \(value); \(reason)"
+        return "\(entity)\(property.map { ", \($0)" } ?? ""): \(value); \(LibraryText.text(reason))"
     }
 
     /// Returns the lines that describe unreadable values and the next step.

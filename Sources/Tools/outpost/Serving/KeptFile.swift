@@ -1,4 +1,5 @@
 import Foundation
+import ToolLanguage
 
 /// A file that must stay the same while it is served, although open connections would not notice.
 struct KeptFile: Sendable {

@@ -2,6 +2,7 @@ import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
+import ToolLanguage
 import Yams
 
 /// The file of `outpost serve --rights`: the members of roles, and the permissions of each role.

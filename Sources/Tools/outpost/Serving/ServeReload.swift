@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataServer
 
-/// What a running service reads again at SIGHUP: its configuration, users, rights and certificate. All of them are
+/// The configuration, users, rights and certificate that a running service reads again at SIGHUP. All of them are
 /// read before one is replaced, so that a wrong file changes nothing.
 struct ServeReload: Sendable {
     private let arguments: [String]
@@ -31,7 +31,7 @@ struct ServeReload: Sendable {
 
     private var logger: Logger { Logger(label: "outpost.serve") { TerminalLogHandler(label: $0) } }
 
-    /// Reads everything again, and says what came of it.
+    /// Reads everything again and reports the result.
     func run() async {
         do {
             let expanded = try ServeArguments.expanded(arguments)
@@ -58,8 +58,8 @@ struct ServeReload: Sendable {
         }
     }
 
-    /// Returns the changed settings that need a restart: those that are not read again, and sign-ins, rights and TLS that
-    /// appear or disappear.
+    /// Returns the changed settings that need a restart: those that are not read again, and sign-ins, rights and TLS
+    /// that appear or disappear.
     private func restarting(_ fresh: ServeArguments) -> [String] {
         guard let former else { return [] }
         return fresh.differences(from: former).filter { name in

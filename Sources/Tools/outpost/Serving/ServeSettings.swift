@@ -1,5 +1,6 @@
 import Foundation
 import ODataQuery
+import ToolLanguage
 
 /// The settings of a service from the command line, the environment and a configuration file, in this order of
 /// precedence.

@@ -6,12 +6,13 @@ import ODataSQL
 import ODataService
 import ODataStore
 import OfflineOData
+import ToolLanguage
 
 /// The data that `outpost serve` serves.
 struct ServedSource {
     var provider: any ODataProvider
     var warnings: [String] = []
-    /// Whether it is a clone, whose rows are encrypted where they are kept.
+    /// Whether the source is a clone, which has encrypted rows.
     var isClone = false
     /// Reads something, so that a failure shows that requests would fail.
     var check: @Sendable () async throws -> Void
@@ -87,25 +88,27 @@ extension Serve {
         _ = try await provider.execute(ODataRequest(.read, ODataURL(set: set, options: options)))
     }
 
-    /// Refuses what only a metadata document has.
+    /// Refuses an option for metadata documents.
     private func refuseRows() throws {
         guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
     }
 
-    /// Refuses what only a clone has.
+    /// Refuses an option for clones.
     private func refuseCloneOptions() throws {
         guard !door.open else { throw Failure(message: "--open goes with a clone.", status: .misused) }
         guard !door.printToken else { throw Failure(message: "--print-token goes with a clone.", status: .misused) }
     }
 
-    /// Refuses what only a database has.
+    /// Refuses an option for databases.
     private func refuseDatabaseOptions() throws {
         guard keys.isEmpty else { throw Failure(message: "--key goes with a database.", status: .misused) }
         guard !track else { throw Failure(message: "--track goes with a database.", status: .misused) }
     }
 
-    /// What is in a file of XML or JSON; `nil` for another one, of which nothing but the beginning is read: a database may be
-    /// larger than the memory. A pipe is read once.
+    /// Returns the content of a file of XML or JSON; `nil` for another file.
+    ///
+    /// Only the beginning of another file is read, because a database may be larger than the memory. A pipe is read
+    /// once.
     private static func metadata(in path: String) -> Data? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }

@@ -1,8 +1,9 @@
 import Foundation
 import ODataQuery
+import ToolLanguage
 import Yams
 
-/// A YAML file of an operator, whose errors name line and column.
+/// A YAML file of an operator. Its errors name line and column.
 struct YAMLFile {
     let path: String
     /// The content; `nil` if the file holds nothing.

@@ -3,6 +3,7 @@ import HTTPTypes
 import ODataServer
 import ODataService
 import Synchronization
+import ToolLanguage
 
 /// A listener on this machine for the one request with which a browser comes back from a sign-in (RFC 8252, 7.3).
 ///

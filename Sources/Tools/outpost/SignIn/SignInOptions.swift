@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The client and the authorization server of a sign-in.
 struct SignInOptions: ParsableArguments {
@@ -12,7 +13,7 @@ struct SignInOptions: ParsableArguments {
         completion: .file())
     var clientSecretFile: String?
 
-    @Option(help: .text("The authorization server, whose metadata name its endpoints.", valueName: "url"))
+    @Option(help: .text("The authorization server. Its metadata name its endpoints.", valueName: "url"))
     var issuer: String?
 
     @Option(

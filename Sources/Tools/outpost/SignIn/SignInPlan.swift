@@ -5,11 +5,12 @@ import ODataClient
 import ODataHTTP
 import ODataService
 import Supportability
+import ToolLanguage
 
 /// The authorization server and the client with which a person signs in at a service: from the options of the command,
 /// completed by the recipe of the service and by the challenge of its response.
 struct SignInPlan {
-    /// The service, whose requests get the tokens.
+    /// The service that receives the tokens.
     let origin: Origin
     let server: OAuth2Server
     let configuration: OAuth2.Configuration

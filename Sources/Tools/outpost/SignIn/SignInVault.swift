@@ -2,6 +2,7 @@ import DataVault
 import Foundation
 import ODataClient
 import ODataHTTP
+import ToolLanguage
 
 /// The vault with the sign-ins of `outpost login`, one for each origin of a service.
 ///

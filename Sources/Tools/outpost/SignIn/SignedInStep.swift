@@ -2,6 +2,7 @@ import HTTPTypes
 import ODataClient
 import ODataHTTP
 import Synchronization
+import ToolLanguage
 
 /// Signs requests in with the tokens that `outpost login` has put into the vault, and renews them.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import ODataSQL
 import OfflineOData
 import SafeFiles
+import ToolLanguage
 
 /// The file of a clone that names the place of its key in the clear, and nothing else.
 ///

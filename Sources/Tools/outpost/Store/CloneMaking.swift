@@ -2,6 +2,7 @@ import DataVault
 import Foundation
 import ODataSQL
 import OfflineOData
+import ToolLanguage
 
 /// The creation of a clone, one at a time in a directory. A failure removes only the files of this creation.
 enum CloneMaking {

@@ -2,6 +2,7 @@ import DataVault
 import Foundation
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// A generated key, with the clones and vaults that it opens.
 struct KeptKey: Encodable {

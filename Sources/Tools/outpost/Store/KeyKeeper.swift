@@ -1,6 +1,7 @@
 import DataVault
 import Foundation
 import Secrets
+import ToolLanguage
 
 /// The generated keys, each in a file that only its owner can read. No vault of `outpost vault` contains
 /// them.

@@ -45,7 +45,7 @@ enum KeyUses {
         try? notes.set(Secret(Array(bytes)), named: name)
     }
 
-    /// Two commands at once would each forget what the other one notes.
+    /// Two concurrent commands would lose the notes of each other.
     private static func lock(_ notes: FileSecretStore) -> FileLock? {
         var lock = try? SystemFiles().lock(notes.directory + "/.lock")
         for _ in 0..<100 where lock == nil && FileManager.default.fileExists(atPath: notes.directory) {
@@ -55,7 +55,7 @@ enum KeyUses {
         return lock
     }
 
-    /// Notes a clone whose key is not among the generated ones, so that it can be listed.
+    /// Notes a clone without a generated key, so that it can be listed.
     static func note(_ directory: String) {
         guard FileManager.default.fileExists(atPath: directory + "/store.db") else { return }
         note(noKey, directory)
@@ -64,7 +64,7 @@ enum KeyUses {
     /// The name under which the places of clones without a generated key are noted.
     private static let noKey = "no-generated-key"
 
-    /// Forgets a clone that was removed, whatever its key was.
+    /// Forgets a removed clone with any kind of key.
     static func forgetPlace(_ directory: String) {
         let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
         guard let notes = try? notes(), let names = try? notes.names() else { return }
@@ -103,8 +103,8 @@ enum KeyUses {
         return Set(names.flatMap { places(of: $0, in: notes) }).sorted()
     }
 
-    /// The files that a key opens at the given places, damaged stores that a repair has kept among them, and the state of
-    /// the places that were noted for it.
+    /// The files that a key opens at the given places, damaged stores that a repair has kept among them, and the state
+    /// of the places that were noted for it.
     ///
     /// - Parameters:
     ///   - key: nil for a key that cannot be read.

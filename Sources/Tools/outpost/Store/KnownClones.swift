@@ -2,6 +2,7 @@ import DataVault
 import Foundation
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// A directory that was used as a clone on this machine.
 struct KnownClone: Encodable {

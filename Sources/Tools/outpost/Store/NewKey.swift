@@ -2,6 +2,7 @@ import Foundation
 import ODataSQL
 import OfflineOData
 import Secrets
+import ToolLanguage
 
 /// The key of a new store, or the new key of an existing one.
 struct NewKey {

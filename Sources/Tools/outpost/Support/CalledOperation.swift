@@ -1,6 +1,7 @@
 import ODataModel
 import ODataQuery
 import ODataService
+import ToolLanguage
 
 /// An action or a function of a service, as a person names it.
 struct CalledOperation: Sendable {

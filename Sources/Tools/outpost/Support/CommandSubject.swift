@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToolLanguage
 
 /// The subject of a command, which messages about a failure name.
 struct CommandSubject {
@@ -7,7 +8,6 @@ struct CommandSubject {
     /// The sign-in options of the service; `nil` for a command without a service.
     var service: ServiceOptions?
 
-    /// Creates an unknown subject.
     init() {}
 
     init(_ command: any ParsableCommand) {

@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// The changes that the editing commands and the lines of a change set make.
 extension Edit.Editor {
@@ -40,8 +41,8 @@ extension Edit.Editor {
         let (url, shape) = try single(text)
         let given = try body.map { try self.entity(shape, json: $0) }
         let changes = try entity(shape, properties, isNew: false, adding: given)
-        // With a condition, since an update of an entity that is not there would create it (11.4.4): a mistyped key must
-        // not become an entity at the service.
+        // With a condition, since an update of an entity that is not there would create it (11.4.4): a mistyped key
+        // must not become an entity at the service.
         return Change(
             request: ODataRequest(.update, url, body: .entity(changes), ifMatch: "*"), done: translated("Changed"))
     }

@@ -3,8 +3,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
-/// What the editing commands share: a store, and properties read from arguments.
+/// The common part of the editing commands: a store, and properties read from arguments.
 struct Edit {
     let store: StoreOptions
     let queuing: QueuingOptions
@@ -38,7 +39,8 @@ struct Edit {
     struct Editor: Sendable {
         let provider: OfflineStore
         let options: ChangeOptions
-        /// The entities that the earlier lines of a change set are about, by the names that stand for them: `$1` and so on.
+        /// The entities that the earlier lines of a change set are about, by the names that stand for them: `$1` and so
+        /// on.
         var named: [String: String] = [:]
 
         /// Whether not all of an entity set is here that is to be: its first download was broken off.
@@ -101,7 +103,8 @@ struct Edit {
             return (String(argument[..<mark]), String(argument[argument.utf8.index(after: mark)...]))
         }
 
-        /// The navigation property that an argument sets: by its name, or as a body in JSON would, with `@odata.bind` or `@bind`.
+        /// The navigation property that an argument sets: by its name, or as a body in JSON would, with `@odata.bind`
+        /// or `@bind`.
         private func relation(_ name: String, _ shape: TypeShape) -> NavigationProperty? {
             for suffix in ["@odata.bind", "@bind"] where name.hasSuffix(suffix) {
                 return shape.navigationProperty(String(name.dropLast(suffix.count)))
@@ -125,7 +128,7 @@ struct Edit {
             return .references(ids)
         }
 
-        /// A service ignores what may not be set (11.4.3); a person who set it must be told.
+        /// A service ignores properties that may not be set (11.4.3), so the tool refuses them.
         private func checkMayBeGiven(_ name: String, _ shape: TypeShape, isNew: Bool) throws {
             if shape.property(name)?.isComputed == true {
                 throw Failure(

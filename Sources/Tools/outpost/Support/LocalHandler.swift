@@ -4,6 +4,7 @@ import ODataHTTP
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// A handler that answers HTTP requests from a store, without a network. Contexts and links have the address
 /// of the service.

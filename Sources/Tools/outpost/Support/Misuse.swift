@@ -1,5 +1,6 @@
 import ArgumentParser
 import ODataQuery
+import ToolLanguage
 
 /// A wrong command line, with the nearest command for a misspelt one.
 struct Misuse {

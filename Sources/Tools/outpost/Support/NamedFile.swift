@@ -2,13 +2,14 @@ import Foundation
 import SafeFiles
 import Secrets
 import Supportability
+import ToolLanguage
 
 /// A file that somebody has named in an argument.
 enum NamedFile {
     /// Reads it.
     ///
     /// - Parameter advice: the advice for a file that cannot be read.
-    /// - Throws: ``Failure`` with what the system says; the command was used wrongly.
+    /// - Throws: ``Failure`` with the reason of the system; the command was used wrongly.
     static func contents(of path: String, advice: TerminalText? = nil) throws -> [UInt8] {
         func failure(_ code: Int32) -> Failure {
             Failure(
@@ -82,7 +83,8 @@ enum NamedFile {
         }
     }
 
-    /// Refuses a file with a secret that others can read or replace; whether it can be read at all is for its reader to say.
+    /// Refuses a file with a secret that others can read or replace; whether it can be read at all is for its reader to
+    /// say.
     static func requireSafe(_ path: String) throws {
         do throws(SecretError) {
             try SecretFile.check(path, allowsExposed: SecretOptions.allowsExposed)

@@ -2,6 +2,7 @@ import ODataModel
 import ODataService
 import OfflineOData
 import Synchronization
+import ToolLanguage
 
 /// A clone that is reopened after another process has changed its model, so that serving continues.
 final class ReopeningProvider: ProviderWrapper {

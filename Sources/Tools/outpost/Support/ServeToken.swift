@@ -1,5 +1,6 @@
 import Foundation
 import ODataServer
+import ToolLanguage
 
 /// The token of a served clone, in a file of its directory for scripts.
 ///
@@ -13,8 +14,8 @@ struct ServeToken {
     private(set) var problem: String?
     private let path: String
 
-    /// Makes a token; its file is written when the service runs, so that a start that fails takes no other service's token
-    /// away.
+    /// Makes a token; its file is written when the service runs, so that a start that fails takes no other service's
+    /// token away.
     ///
     /// - Parameters:
     ///   - directory: the directory of the clone.

@@ -1,8 +1,10 @@
-/// What the person who starts a service should know about who else can use it.
+import ToolLanguage
+
+/// The warnings at the start of a service that others can use.
 struct StartWarnings {
     /// The address that the service listens on.
     let host: String
-    /// Whether clients have to show who they are.
+    /// Whether clients have to sign in.
     let isProtected: Bool
     /// Whether clients send passwords or tokens with each request.
     let takesPasswords: Bool

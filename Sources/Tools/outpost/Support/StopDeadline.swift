@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
+import ToolLanguage
 
-/// Ends the process when it was told to stop and has not ended in time, whatever its threads do.
+/// Ends the process if it has not ended in time after a request to stop.
 ///
 /// The files of a store survive that as they survive a crash.
 final class StopDeadline {

@@ -1,6 +1,7 @@
 import ODataModel
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// The address of a stream: of a media entity, or of a stream property.
 struct StreamAddress {

@@ -1,5 +1,6 @@
 import Foundation
 import ODataService
+import ToolLanguage
 
 /// Files from which streams are read, and into which they are written, piece by piece.
 enum StreamFile {

@@ -1,4 +1,5 @@
 import Foundation
+import ToolLanguage
 
 extension Outpost {
     /// Returns the reason of a failed call of the system in the language of the person.

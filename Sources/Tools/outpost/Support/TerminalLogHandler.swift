@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ToolLanguage
 
 /// Writes records as lines to standard error through ``Terminal``, as `StreamLogHandler` of swift-log does without it.
 struct TerminalLogHandler: LogHandler {

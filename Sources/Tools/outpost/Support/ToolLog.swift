@@ -6,6 +6,7 @@ import ODataQuery
 import Secrets
 import Supportability
 import Synchronization
+import ToolLanguage
 
 /// The log of the tool about its runs: encrypted and of limited size; `outpost log` shows it.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import ODataQuery
 import OfflineOData
+import ToolLanguage
 
 /// A query as a person types or pastes it: with blanks around its parts, or as a whole address of the service.
 enum TypedQuery {

@@ -1,5 +1,6 @@
 import Foundation
 import Secrets
+import ToolLanguage
 
 /// A file of users with the scrypt digests of their passwords, one line `name:$scrypt$…` for each. Empty
 /// lines and lines with `#` at the start are ignored.

@@ -1,4 +1,5 @@
 import ODataModel
+import ToolLanguage
 
 extension PrimitiveType {
     /// Advice on the text of a value, as a sentence with an example; `nil` if every text is a value.

@@ -1,4 +1,5 @@
 import ODataModel
+import ToolLanguage
 
 /// Writes the entities of a query as they arrive: as a table with widths from the first rows, or one property
 /// on a line.

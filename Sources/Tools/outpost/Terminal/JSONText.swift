@@ -1,4 +1,5 @@
 import Foundation
+import ToolLanguage
 
 /// The report of a command as JSON for scripts. Harmful characters are escaped.
 struct JSONText {

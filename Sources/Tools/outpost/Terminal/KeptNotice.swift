@@ -1,5 +1,6 @@
 import Foundation
 import OfflineOData
+import ToolLanguage
 
 /// Names the kept rows and the next command after Ctrl-C, then ends the process.
 ///

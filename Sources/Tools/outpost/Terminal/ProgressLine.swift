@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import OfflineOData
 import Synchronization
+import ToolLanguage
 
 /// A line on the terminal about the current activity, after a second and each second from then on.
 ///

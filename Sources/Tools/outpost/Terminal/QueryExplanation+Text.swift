@@ -1,7 +1,8 @@
 import ODataSQL
+import ToolLanguage
 
 extension QueryExplanation {
-    /// Tree, SQL and plan, a line each whatever is in a value.
+    /// Tree, SQL and plan, each on one line for any values.
     var text: TerminalText {
         var lines: [TerminalText] = ["TREE"]
         lines += tree.map { "  \($0)" }

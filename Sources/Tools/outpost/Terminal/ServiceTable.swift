@@ -2,6 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import ToolLanguage
 
 /// The entity sets and singletons of a clone as a table, with the number of rows that are kept.
 struct ServiceTable {

@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ToolLanguage
 
 /// A short table that is written as a whole, with the width of the terminal.
 struct Table {

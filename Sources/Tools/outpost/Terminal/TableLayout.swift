@@ -1,3 +1,5 @@
+import ToolLanguage
+
 /// The columns of a table that is written row by row: their order, widths and alignment, from the first rows.
 ///
 /// At a terminal the table fits its width: long texts are cut, then columns from the right are left out. Numbers, dates

@@ -1,4 +1,5 @@
 import Foundation
+import ToolLanguage
 
 /// The settings of the terminal before a secret was asked for, at a fixed address: a signal handler may do
 /// little except read them.

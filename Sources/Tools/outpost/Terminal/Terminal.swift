@@ -1,6 +1,7 @@
 import Foundation
 import ODataService
 import Synchronization
+import ToolLanguage
 
 /// The only way to the two outputs of the tool (``TerminalText``). Colours and progress appear only at a
 /// terminal.

@@ -1,4 +1,5 @@
 import OfflineOData
+import ToolLanguage
 
 /// The state of a synchronisation as a line for a person: rows, bytes, rate and remaining time.
 struct TransferProgress {

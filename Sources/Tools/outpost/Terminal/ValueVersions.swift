@@ -1,5 +1,6 @@
 import ODataModel
 import OfflineOData
+import ToolLanguage
 
 /// A property that a change sets: as it was, as it is here, and as the service has it.
 struct ValueVersions {
@@ -11,7 +12,7 @@ struct ValueVersions {
     private let type: TypeReference?
     private let model: EntityDataModel
 
-    /// The changed properties of a request; `nil` where nobody knows what the service has.
+    /// The changed properties of a request; `nil` if the server version is unknown.
     static func all(of request: QueuedRequest, _ model: EntityDataModel) -> [ValueVersions]? {
         guard request.failure?.theirs != nil else { return nil }
         return changed(by: request, model).filter { $0.mine != nil }
@@ -39,7 +40,7 @@ struct ValueVersions {
     /// All of it on one line.
     var text: TerminalText { "\(name): was \(cell(was)), mine \(cell(mine)), theirs \(cell(theirs))" }
 
-    /// A value as a table shows it, where null is told from a text.
+    /// A value as a table shows it, with null distinct from a text.
     func cell(_ value: ODataValue?, missing: TerminalText = "not loaded") -> String {
         value.map { $0.isNull ? "null" : $0.cell(type: type, model: model) } ?? missing.description
     }
@@ -50,7 +51,7 @@ extension ValueVersions: Encodable {
         case property, was, mine, theirs
     }
 
-    /// What is not loaded is left out: it is not null.
+    /// Properties that are not loaded are omitted.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .property)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.14 Deleting many entities of which one takes others with it")
+@Suite("11.4.14 Deleting many entities with cascades between them")
 struct CascadedMemberTests {
     /// Returns a service with a chain of nodes, each of which deletes the next one.
     private func nodes() async throws -> Bazaar {
@@ -15,14 +15,14 @@ struct CascadedMemberTests {
         ])
     }
 
-    @Test("each member of a collection")
+    @Test("is done for each member of a collection")
     func each() async throws {
         let bazaar = try await nodes()
         #expect(try await bazaar.send(.delete, "Nodes/$filter(ID lt 9)/$each").status == 204)
         #expect(try await bazaar.values("Nodes", "ID") == [9])
     }
 
-    @Test("the members that a collection is not to hold any more")
+    @Test("is done for members that a collection no longer has")
     func replaced() async throws {
         let bazaar = try await nodes()
         #expect(try await bazaar.send(.replace, "Nodes", #"[{"ID":9}]"#).status == 204)

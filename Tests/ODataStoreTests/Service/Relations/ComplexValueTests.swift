@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.3 and 11.4.9.3 PATCH merges complex values to any depth, PUT replaces them as wholes")
+@Suite("11.4.3 and 11.4.9.3 PATCH merges complex values to any depth, PUT replaces them")
 struct ComplexValueTests {
     private static let product = ##"""
         {"ID":1,"Open":{"X":"x","Dyn":"d","In":{"A":"a","B":"b","C":"c"}},
@@ -23,7 +23,7 @@ struct ComplexValueTests {
         return members.filter { !$0.value.isNull }
     }
 
-    @Test("Omitted parts of a complex value within another one stay after PATCH", arguments: ["Open", "Plain"])
+    @Test("PATCH keeps omitted parts of a nested complex value", arguments: ["Open", "Plain"])
     func patch(name: String) async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(.update, "Products(1)", #"{"\#(name)":{"In":{"A":"new","C":null}}}"#)
@@ -36,7 +36,7 @@ struct ComplexValueTests {
         #expect(rest == (name == "Open" ? ["X": "x", "Dyn": "d"] : ["P": "p", "Q": "q"]))
     }
 
-    @Test("PUT of a property within it changes that alone", arguments: ["Open", "Plain"])
+    @Test("PUT of a nested property changes only that property", arguments: ["Open", "Plain"])
     func single(name: String) async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(.replace, "Products(1)/\(name)/In/A", #"{"value":"n"}"#)
@@ -46,7 +46,7 @@ struct ComplexValueTests {
         #expect(try await members(bazaar, name).count == 3)
     }
 
-    @Test("PUT of a complex property leaves nothing of the former value, dynamic properties included")
+    @Test("PUT of a complex property removes the old value, dynamic properties included")
     func put() async throws {
         let bazaar = try await bazaar()
         for name in ["Open", "Plain"] {
@@ -60,7 +60,7 @@ struct ComplexValueTests {
         #expect(try await members(bazaar, "Plain") == ["P": "only"])
     }
 
-    @Test("and neither the type that it was of")
+    @Test("PUT of a complex property also replaces its type")
     func type() async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(.replace, "Products(1)/Shape", ##"{"@odata.type":"#T.Shape","P":"new"}"##)
@@ -71,7 +71,7 @@ struct ComplexValueTests {
         #expect(try await members(bazaar, "Shape") == ["P": "new"])
     }
 
-    @Test("A property within a complex value that is null makes one")
+    @Test("Setting a property of a null complex value creates the value")
     func null() async throws {
         let bazaar = try await bazaar()
         for name in ["Open", "Plain"] {
@@ -81,7 +81,7 @@ struct ComplexValueTests {
         }
     }
 
-    @Test("Dynamic properties that are complex values are merged as well")
+    @Test("Dynamic complex properties are merged as well")
     func dynamic() async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(.update, "Products(1)", #"{"Open":{"More":{"A":"a","B":"b"}}}"#)

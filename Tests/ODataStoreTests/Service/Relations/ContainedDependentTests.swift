@@ -5,9 +5,9 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("8.6 (CSDL) Dependents of a deleted entity, contained in others with the same keys in them")
+@Suite("8.6 (CSDL) Contained dependents of a deleted entity with equal keys in several parents")
 struct ContainedDependentTests {
-    @Test("Its reference goes, and not that of the row with the same key in another entity")
+    @Test("Only its own reference is removed, not that of a row with the same key in another parent")
     func setNull() async throws {
         let bazaar = try await Depot.bazaar()
         try await bazaar.send(.delete, "Products(51)")
@@ -15,7 +15,7 @@ struct ContainedDependentTests {
         #expect(try await bazaar.entity("Orders(3)/Items(1)")?["ProductID"] == .null)
     }
 
-    @Test("It goes itself if the model says so, and the other one stays")
+    @Test("The row is deleted if the model says so, and the other row stays")
     func cascade() async throws {
         let partner =
             #"<NavigationProperty Name="Items" Type="Collection(T.Item)" Partner="Product">"#
@@ -35,7 +35,7 @@ struct ContainedDependentTests {
         #expect(try await bazaar.page("Orders(3)/Items").entities.isEmpty)
     }
 
-    @Test("Several rows with one key lose their reference each")
+    @Test("Several rows with the same key each lose their reference")
     func several() async throws {
         let bazaar = try await Depot.bazaar()
         try await bazaar.send(.update, "Orders(1)/Items(1)", #"{"ProductID":51}"#)

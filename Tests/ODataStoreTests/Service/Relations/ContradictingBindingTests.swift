@@ -5,10 +5,10 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.2.1 A binding that contradicts where an entity is created makes the request fail")
+@Suite("11.4.2.1 A creation with a contradicting binding fails")
 struct ContradictingBindingTests {
     @Test(
-        "in a collection that hangs on another entity, and within that one",
+        "for a collection of another entity, at any depth",
         arguments: [
             (ODataRequest.Method.create, "Customers('A')/Orders", "%"),
             (.create, "Customers", #"{"ID":"C","Orders":[%]}"#),
@@ -24,7 +24,7 @@ struct ContradictingBindingTests {
         #expect(try await bazaar.page("Customers").entities.count == 2)
     }
 
-    @Test("for one that is there already as well")
+    @Test("for an existing entity as well")
     func updated() async throws {
         let bazaar = try await Depot.bazaar()
         let order = #"{"ID":1,"Customer@odata.bind":"Customers('B')"}"#
@@ -32,7 +32,7 @@ struct ContradictingBindingTests {
         #expect(try await bazaar.values("Orders", "CustomerID") == ["A", "B", "A"])
     }
 
-    @Test("One that says the same is taken")
+    @Test("A consistent binding is accepted")
     func same() async throws {
         let bazaar = try await Depot.bazaar()
         try await bazaar.create("Customers('A')/Orders", #"{"ID":700,"Customer@odata.bind":"Customers('A')"}"#)

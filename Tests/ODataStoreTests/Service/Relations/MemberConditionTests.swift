@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.3 and 11.4.12 The ETag that an entity within a body states is the condition of its own change")
+@Suite("11.4.3 and 11.4.12 The ETag of an entity within a body is the condition of its own change")
 struct MemberConditionTests {
     private func bazaar() async throws -> Bazaar {
         try await Depot.bazaar { $0.givesETagsToAll = true }
@@ -16,7 +16,7 @@ struct MemberConditionTests {
     private static let stale = #"{"ID":1,"@etag":"W/\"999\"","Amount":7}"#
 
     @Test(
-        "of a collection, of one that hangs on another entity, and of an update",
+        "in a collection, in a related collection, and in an update",
         arguments: [
             (ODataRequest.Method.update, "Orders", "[%]"), (.replace, "Orders", "[%]"),
             (.update, "Customers('A')/Orders", "[%]"), (.replace, "Customers('A')/Orders", "[%]"),
@@ -35,7 +35,7 @@ struct MemberConditionTests {
         #expect(try await bazaar.entity("Orders(1)")?["Amount"] == 7)
     }
 
-    @Test("also of the entity that a single-valued navigation property leads to")
+    @Test("also for the target of a single-valued navigation property")
     func principal() async throws {
         let bazaar = try await bazaar()
         let body = #"{"Customer":{"ID":"A","@etag":"W/\"999\"","Name":"New"}}"#
@@ -48,7 +48,7 @@ struct MemberConditionTests {
         #expect(try await bazaar.entity("Customers('A')")?["Name"] == "New")
     }
 
-    @Test("also of one that is removed from a collection", arguments: ["Orders", "Customers('A')/Orders"])
+    @Test("also for an entity that is removed from a collection", arguments: ["Orders", "Customers('A')/Orders"])
     func removedMember(url: String) async throws {
         let bazaar = try await bazaar()
         func member(_ etag: String) -> String {
@@ -61,7 +61,7 @@ struct MemberConditionTests {
         #expect(try await amounts(bazaar) == [20, 30])
     }
 
-    @Test("also of one that is removed within an update")
+    @Test("also for an entity that is removed within an update")
     func removed() async throws {
         let bazaar = try await bazaar()
         for reason in ["changed", "deleted"] {
@@ -72,7 +72,7 @@ struct MemberConditionTests {
         #expect(try await bazaar.values("Orders", "CustomerID") == ["A", "B", "A"])
     }
 
-    @Test("With continue-on-error that member alone fails")
+    @Test("With continue-on-error, only that member fails")
     func continueOnError() async throws {
         let bazaar = try await bazaar()
         var preferences = Preferences()

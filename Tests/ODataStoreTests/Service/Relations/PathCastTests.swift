@@ -7,7 +7,7 @@ import Testing
 
 @Suite("4.11 (URL) Type casts in the path of a change")
 struct PathCastTests {
-    @Test("11.4.12 A collection is replaced as a whole, and not those of its members that are of a type")
+    @Test("11.4.12 Replacing a collection replaces all members, not only those of one type")
     func replacedMembers() async throws {
         let bazaar = try await Depot.bazaar()
         try await bazaar.create("Orders", ##"{"@odata.type":"#T.SpecialOrder","ID":4,"CustomerID":"A"}"##)
@@ -26,7 +26,7 @@ struct PathCastTests {
     }
 
     @Test(
-        "An entity of another type has none of a derived type's properties",
+        "An entity of another type does not have the properties of a derived type",
         arguments: [
             (ODataRequest.Method.create, "T.Dog/Toys", #"{"ID":77,"Name":"toy"}"#),
             (.create, "T.Dog/Toys/$ref", #"{"id":"Tags(1)"}"#),
@@ -41,7 +41,7 @@ struct PathCastTests {
         #expect(try await bazaar.page("Animals").entities.count == 2)
     }
 
-    @Test("An entity of the type has them")
+    @Test("An entity of the derived type has them")
     func sameType() async throws {
         let bazaar = try await animals()
         try await bazaar.send(.create, "Animals(1)/T.Dog/Toys", #"{"ID":77,"Name":"toy"}"#)
@@ -51,7 +51,7 @@ struct PathCastTests {
         #expect(try await bazaar.text("Animals(1)/T.Dog/Breed") == "Pug")
     }
 
-    @Test("The same holds for a complex value")
+    @Test("A complex value of another type does not have them either")
     func complexValues() async throws {
         let bazaar = try await Depot.bazaar([
             (set: "Products", json: ##"{"ID":1,"Shape":{"@odata.type":"#T.Ball","P":"p","Size":1}}"##),

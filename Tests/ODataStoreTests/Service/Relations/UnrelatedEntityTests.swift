@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.2 An entity removed from a collection must be in it, and nothing else is touched")
+@Suite("11.4.6.2 An entity is removed only from a collection that contains it")
 struct UnrelatedEntityTests {
     /// Returns the customers of the orders, in which unintended changes would show.
     private func customers(_ bazaar: Bazaar) async throws -> [ODataValue?] {
@@ -13,7 +13,7 @@ struct UnrelatedEntityTests {
     }
 
     @Test(
-        "A reference to an entity that belongs to another one, or that is not there, is none of the collection",
+        "A reference to a contained entity of another parent, or to a missing entity, is refused",
         arguments: [
             "Customers('A')/Orders(2)/$ref", "Customers('A')/Orders/$ref?$id=Orders(2)",
             "Customers('A')/Orders(99)/$ref", "Customers('A')/Orders/$ref?$id=Orders(99)",
@@ -26,7 +26,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
-    @Test("A reference that is the only one is removed under its own id alone")
+    @Test("The only reference is removed only under its own id")
     func singleReference() async throws {
         let bazaar = try await Depot.bazaar()
         for other in ["Customers('B')", "Customers('Z')", "Orders(2)"] {
@@ -37,7 +37,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
-    @Test("The same holds in a link table, and the ETag stays too")
+    @Test("A link table behaves in the same way, and the ETag stays")
     func links() async throws {
         let bazaar = try await Depot.bazaar { $0.givesETagsToAll = true }
         try await bazaar.send(.create, "Products(50)/Tags/$ref", #"{"id":"Tags(1)"}"#)
@@ -50,7 +50,7 @@ struct UnrelatedEntityTests {
         #expect(try await bazaar.page("Products(50)/Tags").entities.isEmpty)
     }
 
-    @Test("A deleted link of a delta that was none is refused as well")
+    @Test("A deleted link that does not exist is refused in a delta")
     func deletedLinks() async throws {
         let bazaar = try await Depot.bazaar()
         for order in [2, 96] {
@@ -65,7 +65,7 @@ struct UnrelatedEntityTests {
     }
 
     @Test(
-        "11.4.12 Neither is a member of a delta that is removed, from the collection itself or within an update",
+        "11.4.12 A removed member that does not exist is refused, in a collection and within an update",
         arguments: ["changed", "deleted"])
     func removedMembers(reason: String) async throws {
         let bazaar = try await Depot.bazaar()
@@ -79,7 +79,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == (reason == "changed" ? ["A", "B", .null] : ["A", "B"]))
     }
 
-    @Test("One that cannot be without the other entity is not deleted for that")
+    @Test("An entity that requires its relation is not deleted by the removal")
     func neededForeignKey() async throws {
         let bazaar = try await Bazaar()
         var ids: [String] = []

@@ -21,10 +21,10 @@ extension ExpressionCompiler {
         // Most paths consist of one property of a row.
         if path.steps.count == 1, path.variable.identifier >= 0,
             case .property(let property, let ordinal, let shape) = path.steps[0],
-            let operand = scopes[path.variable.identifier]?.plainColumn(
-                ordinal, of: shape, isNullable: property.isNullable)
+            let scope = scopes[path.variable.identifier], let column = scope.plainColumn(ordinal, of: shape)
         {
-            return operand
+            noteRead(column, of: shape, in: scope)
+            return scope.column(column, isNullable: scope.holdsNull(column, isNullable: property.isNullable))
         }
         switch try resolve(path) {
         case .scalar(let operand): return operand
@@ -128,7 +128,7 @@ extension ExpressionCompiler {
             case (.computed(let name, _), .entity(let scope, _, _)):
                 guard let operand = scope.computed[name] else { throw Self.unsupported(name) }
                 target = .scalar(operand)
-            case (.property(let property, let ordinal, let shape), .entity(let scope, _, let condition)):
+            case (.property(let property, let ordinal, let shape), .entity(let scope, let current, let condition)):
                 if !scope.computed.isEmpty, let operand = scope.computed[property.name] {
                     target = .scalar(operand)
                     continue
@@ -136,6 +136,7 @@ extension ExpressionCompiler {
                 guard let table = scope.table,
                     let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model)
                 else { throw Self.unsupported(property.name) }
+                noteRead([storage], of: current, in: scope)
                 target = try follow(property, storage, scope: scope, condition: condition)
             case (.property(let property, let ordinal, _), .complex(_, let storages, _, let scope)):
                 guard ordinal < storages.count else { throw Self.unsupported(property.name) }
@@ -247,7 +248,9 @@ extension ExpressionCompiler {
             alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)")
         var conditions: [SQLFragment]
         switch storage {
-        case .join(_, let pairs): conditions = joinConditions(pairs, source: outer, target: alias)
+        case .join(_, let pairs):
+            noteJoin(pairs, from: outer, to: scope)
+            conditions = joinConditions(pairs, source: outer, target: alias)
         case .link(_, let link, let source, let targetColumn):
             let rowID = try requireRowID(target, property)
             let own = try requireRowID(table, property)
@@ -290,7 +293,9 @@ extension ExpressionCompiler {
             result.scope = next.scope
             result.shape = next.shape
         case .property(let property, let ordinal, let shape):
-            guard let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model),
+            let declared = table.storage(of: property, ordinal, shape: shape, model: mapping.model)
+            noteRead([declared].compactMap { $0 }, of: collection.shape ?? table.shape, in: collection.scope)
+            guard let storage = declared,
                 case .scalar(let operand) = try follow(property, storage, scope: collection.scope, condition: nil),
                 operand.codec == .json, operand.type.isCollection
             else { throw Self.unsupported("the path \(Self.name(of: path.steps))") }
@@ -412,6 +417,7 @@ extension ExpressionCompiler {
             var conditions: [SQLFragment] = []
             switch storage {
             case .join(_, let pairs):
+                noteJoin(pairs, from: scope, to: joined)
                 let keys = Set(target.keyColumns.map(\.name))
                 if !keys.isEmpty, keys.isSubset(of: Set(pairs.map(\.target))) {
                     conditions = joinConditions(pairs, source: scope, target: alias)

@@ -26,6 +26,9 @@ package final class ExpressionCompiler {
     var usesSearch = false
     /// The data that the store must contain when the statement is run.
     private(set) var requirements: [LoadingRequirement] = []
+    /// The columns that a dynamic query reads; `nil` for other statements, in which a value that is not loaded counts as
+    /// null.
+    var reads: ReadColumns?
     /// The ids of the addressed rows, from which the statement selects, and their table alias.
     var addressed: (alias: String, rows: SQLFragment)?
     /// The common table expressions of the statement, in the order of their definition.
@@ -71,7 +74,17 @@ package final class ExpressionCompiler {
     ///
     /// - Parameter violation: a statement that returns a row if the check fails.
     func require(_ violation: SQLFragment, _ error: ODataError) {
-        requirements.append(LoadingRequirement(violation: violation, error: error))
+        requirements.append(LoadingRequirement(violation: violation) { _ in error })
+    }
+
+    /// Adds a check that runs before the statement.
+    ///
+    /// - Parameters:
+    ///   - violation: a statement that returns a row with a number if the check fails.
+    ///   - probe: a statement without arguments that returns no row if the check cannot fail.
+    ///   - error: returns the error for the number.
+    func require(_ violation: SQLFragment, unless probe: SQLFragment, error: @escaping @Sendable (Int) -> ODataError) {
+        requirements.append(LoadingRequirement(violation: violation, probe: probe, error: error))
     }
 
     /// Defines a common table expression, which is computed only once.

@@ -143,12 +143,12 @@ package final class SQLScope {
             comparesBytes: storage.comparesBytes)
     }
 
-    /// Returns a property of the table's own type if it has a column and no other value has its name.
-    func plainColumn(_ ordinal: Int, of shape: TypeShape, isNullable: Bool) -> Operand? {
+    /// Returns the column of a property of the table's own type if no other value has its name.
+    func plainColumn(_ ordinal: Int, of shape: TypeShape) -> ColumnStorage? {
         guard let table, computed.isEmpty, table.shape === shape else { return nil }
         let storages = table.properties
         guard ordinal < storages.count, case .column(let storage) = storages[ordinal] else { return nil }
-        return column(storage, isNullable: holdsNull(storage, isNullable: isNullable))
+        return storage
     }
 
     /// Returns whether a column of the scope's table may contain NULL.

@@ -48,6 +48,14 @@ public enum StoreFunctions {
             function("geo_length", 2) { try shape($0, 0).length },
             function("geo_distance", 4) { try shape($0, 0).distance(to: shape($0, 2)) },
             function("geo_intersects", 4) { try shape($0, 0).intersects(shape($0, 2)) },
+            // The first column of a list that is not loaded; both are in the form of `TableStorage.notLoaded`.
+            function("missing", 2) {
+                for (index, (stored, wanted)) in zip(try $0.bytes(0), try $0.bytes(1)).enumerated()
+                where stored & wanted != 0 {
+                    return 8 * index + (stored & wanted).trailingZeroBitCount
+                }
+                return nil
+            },
             function("depth", 2) {
                 let depth = try $0.integer(0)
                 guard depth <= (try $0.integer(1)) else { throw FunctionError.depth }

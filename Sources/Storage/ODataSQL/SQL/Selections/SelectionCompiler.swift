@@ -34,7 +34,9 @@ struct SelectionCompiler {
 
     /// Returns the statement of a whole query.
     func statement(of selection: BoundSelection) throws -> CompiledQuery {
+        compiler.reads = ReadColumns()
         let parts = try parts(of: selection, groupsWithin: true)
+        try compiler.requireReadColumns()
         let columns = zip(selection.columns, parts.columns)
         guard let shape = selection.result.shape else { throw ExpressionCompiler.unsupported("this query") }
         let fields = columns.enumerated().map { index, column in
@@ -170,6 +172,7 @@ struct SelectionCompiler {
         var conditions: [SQLFragment] = []
         for (index, source) in selection.sources.enumerated() {
             let table = try self.source(source, in: frame, adding: &conditions)
+            noteConditions(on: source, of: selection)
             frame.from = index == 0 ? table : "\(frame.from) JOIN \(table)"
             guard let condition = source.condition else { continue }
             let before = frame.joins.count
@@ -209,6 +212,15 @@ struct SelectionCompiler {
             try compiler.requireLoaded(table)
             return from
         }
+    }
+
+    /// Notes the conditions that each row of a source satisfies.
+    private func noteConditions(on source: BoundSelection.Source, of selection: BoundSelection) {
+        guard let scope = compiler.scopes[source.variable.identifier], let table = scope.table else { return }
+        let conditions = [selection.filter] + selection.sources.map(\.condition)
+        compiler.reads?.add(
+            conditions.flatMap { $0?.conditions(on: source.variable) ?? [] }, on: source.variable, table,
+            alias: scope.alias)
     }
 
     private func grouped(
@@ -296,6 +308,18 @@ extension Operand {
 }
 
 extension BoundSelection {
+    /// A query with a row if this one has a row, which reads no values for its columns.
+    fileprivate var withoutValues: BoundSelection {
+        guard grouping == nil, combinations.isEmpty, !isDistinct || skip == nil else { return self }
+        var result = self
+        for index in result.columns.indices {
+            result.columns[index].expression = .constant(.boolean(true), .primitive(.boolean))
+        }
+        result.isDistinct = false
+        result.order = []
+        return result
+    }
+
     /// Whether the groups can be formed in the SELECT of their rows.
     ///
     /// A query within the columns would take an aggregate of its enclosing query for its own.
@@ -329,7 +353,8 @@ extension ExpressionCompiler {
     func value(of subquery: BoundSubquery) throws -> Operand {
         let selections = SelectionCompiler(compiler: self)
         switch subquery {
-        case .exists(let selection): return boolean("EXISTS (\(try selections.select(selection).sql))")
+        case .exists(let selection):
+            return boolean("EXISTS (\(try selections.select(selection.withoutValues).sql))")
         case .value(let selection):
             // Only a group of all rows is known to be a single row.
             if selection.grouping?.keys.isEmpty == true, selection.grouping?.having == nil, !selection.comparesRows,

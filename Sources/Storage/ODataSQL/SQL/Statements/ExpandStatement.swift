@@ -159,7 +159,7 @@ struct ExpandStatement {
     func requirements(_ parents: [[DatabaseValue]]) -> [LoadingRequirement] {
         guard let violation else { return compiled.requirements }
         let select: SQLFragment = "WITH \(parentsTable(parents)) \(violation.select)"
-        return compiled.requirements + [LoadingRequirement(violation: select, error: violation.error)]
+        return compiled.requirements + [LoadingRequirement(violation: select) { [error = violation.error] _ in error }]
     }
 
     /// Returns the statement for parents with the given join values.

@@ -6,18 +6,28 @@ import ODataService
 /// A check that runs before a statement in the same transaction: the store must contain the data that the statement
 /// reads (``LoadedData``).
 struct LoadingRequirement: Sendable {
-    /// A statement that returns a row if data are missing.
+    /// A statement that returns a row with a number if data are missing.
     let violation: SQLFragment
-    /// The error if data are missing.
-    let error: ODataError
+    /// A statement without arguments that returns no row if no data can be missing. Its result is remembered until the
+    /// database changes.
+    let probe: SQLFragment?
+    /// Returns the error for the number of a row.
+    let error: @Sendable (Int) -> ODataError
+
+    init(violation: SQLFragment, probe: SQLFragment? = nil, error: @escaping @Sendable (Int) -> ODataError) {
+        self.violation = violation
+        self.probe = probe
+        self.error = error
+    }
 
     /// Checks the requirement.
     ///
     /// - Throws: The error if data are missing.
     func check(in database: Database) throws {
+        if let probe, try StatementCache.isEmpty(probe.sql, in: database) { return }
         let found = try Int.fetchOne(
             StatementCache.statement(violation.sql, in: database), arguments: StatementArguments(violation.arguments))
-        if found != nil { throw error }
+        if let found { throw error(found) }
     }
 }
 
@@ -115,7 +125,7 @@ extension ExpressionCompiler {
 
     /// Returns the rows of a table in a separate statement. Its aliases differ from those of the main statement,
     /// whose text must not depend on the requirements.
-    private func ownRows(of table: TableStorage) -> (alias: String, scope: SQLScope) {
+    func ownRows(of table: TableStorage) -> (alias: String, scope: SQLScope) {
         let alias = "rows"
         return (
             alias, SQLScope(alias: alias, source: .table(table), from: "\(name: table.table) AS \(name: alias)")

@@ -18,6 +18,12 @@ enum StatementCache {
         try kept(by: database).statement(sql, in: database)
     }
 
+    /// Returns whether a statement without arguments returns no row. The result is remembered until the database
+    /// changes.
+    static func isEmpty(_ sql: String, in database: Database) throws -> Bool {
+        try kept(by: database).isEmpty(sql, in: database)
+    }
+
     private static func kept(by database: Database) -> KeptStatements {
         let address = ObjectIdentifier(database)
         return connections.withLock { connections in
@@ -44,7 +50,29 @@ private final class KeptStatements: @unchecked Sendable {
     weak let database: Database?
     private var statements: [ExactText: Reference] = [:]
 
+    /// The state of the database after the changes of all connections.
+    private struct State: Equatable {
+        /// The changes of other connections.
+        var version: Int?
+        /// The number of rows that this connection has changed.
+        var changes: Int
+    }
+
+    /// Whether statements return no row, in a state of the database.
+    private var emptiness: (state: State, known: [ExactText: Bool])?
+
     init(of database: Database) { self.database = database }
+
+    func isEmpty(_ sql: String, in database: Database) throws -> Bool {
+        let version = try Int.fetchOne(statement(Pragma.dataVersion.query, in: database))
+        let state = State(version: version, changes: database.totalChangesCount)
+        if emptiness?.state != state { emptiness = (state, [:]) }
+        let key = ExactText(sql)
+        if let known = emptiness?.known[key] { return known }
+        let isEmpty = try Int.fetchOne(statement(sql, in: database)) == nil
+        if let count = emptiness?.known.count, count < StatementCache.capacity { emptiness?.known[key] = isEmpty }
+        return isEmpty
+    }
 
     func statement(_ sql: String, in database: Database) throws -> Statement {
         let key = ExactText(sql)

@@ -1,8 +1,0 @@
-import ArgumentParser
-
-extension ArgumentHelp {
-    /// Creates the help of an option or argument in the language of the person.
-    static func text(_ text: TerminalText, valueName: String? = nil) -> ArgumentHelp {
-        ArgumentHelp(text.description, valueName: valueName)
-    }
-}
