@@ -66,7 +66,7 @@ struct LinkPool {
             }
             if !link.copy(request) { lose(link) }
         case .release(let lease): release(lease)
-        case .connected(let index, let generation, let outcome): take(outcome, links[index], generation)
+        case .connected(let index, let generation, let outcome): take(outcome, links[index], of: generation)
         case .listen(let channel):
             guard channels.insert(channel).inserted, let link = links.last, link.isReady else { return }
             if !link.send(Self.listen(channel)) { lose(link) }
@@ -102,7 +102,7 @@ struct LinkPool {
 
     // MARK: Connecting
 
-    private mutating func take(_ outcome: Connected, _ link: Link, _ generation: Int) {
+    private mutating func take(_ outcome: Connected, _ link: Link, of generation: Int) {
         guard case .connecting = link.phase, link.generation == generation else {
             if case .ready(let handle) = outcome { PQfinish(handle.pointer) }
             return

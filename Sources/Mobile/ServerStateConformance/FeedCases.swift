@@ -157,6 +157,18 @@ extension ServerStateConformance {
     ]
 
     static let feedWrites: [Case] = [
+        Case("The time of the rows is the beginning of the read, not that of the commit") { bench in
+            let feed = try await makeFeed(bench)
+            let begin = bench.clock.now
+            bench.clock.advance(by: .seconds(5))
+            let head = try await feed.store.commit(
+                RefreshBatch(feed: feed.feed.id, writes: [row("a")], readAt: begin), fence: feed.fence,
+                claim: feed.claim)
+            try require(head != nil, "the rows are stored")
+            let stored = try unwrap(try await feed.store.feed(feed.feed.id), "the feed")
+            try require(stored.checkedAt, is: begin, "the beginning")
+            try require(stored.changedAt, is: bench.clock.now, "the commit")
+        },
         Case("An old fence writes nothing") { bench in
             let feed = try await makeFeed(bench)
             bench.clock.advance(by: .seconds(31))

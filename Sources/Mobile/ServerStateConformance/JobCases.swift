@@ -71,6 +71,17 @@ extension ServerStateConformance {
             let again = try await store.claim([.refresh], limit: 1, lease: .seconds(30), owner: "b")
             try require(again.map(\.tries), is: [0], "another node has it at once")
         },
+        Case("A payload is for one run, and one that is added meanwhile is for the next") { bench in
+            let store = bench.state.jobs
+            try await store.add(NewJob(kind: .refresh, target: "1", payload: [1]))
+            for added in [[2], nil] as [[UInt8]?] {
+                let job = try unwrap(
+                    try await store.claim([.refresh], limit: 1, lease: .seconds(30), owner: "a").first, "a job")
+                if let added { try await store.add(NewJob(kind: .refresh, target: "1", payload: added)) }
+                _ = try await store.finish(job, .again(at: bench.clock.now))
+                try require(try await store.all().map(\.payload), is: [added], "the payload of the next run")
+            }
+        },
         Case("A fence of an old incarnation ends no job (point 14)") { bench in
             try await bench.state.jobs.add(NewJob(kind: .refresh, target: "1"))
             let job = try unwrap(

@@ -4,7 +4,7 @@ import GRDB
 
 /// The chained entries of the audit. Each chain value is an HMAC under a key that is not in the database
 /// (`design-review.md` 24).
-struct AuditChain: Sendable {
+package struct AuditChain: Sendable {
     let keys: ServerKeys
 
     /// The chain value before the first entry.
@@ -108,7 +108,7 @@ struct AuditChain: Sendable {
     static let replacement = "audit.replace-name"
 
     /// Returns a text in which a name that stands alone is replaced: `shop/ann`, but not `shop/anna`.
-    static func replacing(_ name: String, with pseudonym: String, in text: String) -> String {
+    package static func replacing(_ name: String, with pseudonym: String, in text: String) -> String {
         var (result, rest) = ("", text[...])
         func isEdge(_ character: Character?) -> Bool { character.map { "/:\",; ()[]{}".contains($0) } ?? true }
         while let range = rest.firstRange(of: name) {

@@ -36,7 +36,7 @@ struct PostgresApplicationStore: ApplicationStore {
         _ name: String, ifMatch etag: ChangeNumber?, _ change: ApplicationChange
     ) async throws(ServerStateError) -> ApplicationRecord {
         try await state.work { work in
-            let record = try await Self.matching(name, etag, work)
+            let record = try await Self.matching(name, etag, in: work)
             let number = try await work.nextChange(of: Self.scope)
             let row = try await work.row(
                 """
@@ -51,7 +51,7 @@ struct PostgresApplicationStore: ApplicationStore {
 
     func remove(_ name: String, ifMatch etag: ChangeNumber?) async throws(ServerStateError) {
         try await state.work { work in
-            let record = try await Self.matching(name, etag, work)
+            let record = try await Self.matching(name, etag, in: work)
             try await work.rows("delete from application where id = $1", .integer(record.id))
             try await work.noteRemoval(of: name, from: "application", scope: Self.scope)
         }
@@ -124,7 +124,7 @@ struct PostgresApplicationStore: ApplicationStore {
     // MARK: Rows
 
     private static func matching(
-        _ name: String, _ etag: ChangeNumber?, _ work: StateWork
+        _ name: String, _ etag: ChangeNumber?, in work: StateWork
     ) async throws -> ApplicationRecord {
         let row = try await work.row("select * from application where name = $1 for update", .text(name))
         guard let row else { throw ServerStateError.missing(kind: "application", name: name) }

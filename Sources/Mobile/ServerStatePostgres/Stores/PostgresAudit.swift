@@ -133,23 +133,24 @@ struct PostgresAudit: Sendable {
         return .intact(head)
     }
 
-    /// Replaces a name in all entries, and chains them anew.
+    /// Replaces a name in the targets and details of all entries, and chains them anew. Actors keep their names: they
+    /// are operators, who answer for their actions.
     func replace(_ name: String, by pseudonym: String, in work: StateWork) async throws -> Int {
         try await work.lock(.audit)
         var head = try await edge(in: work) ?? AuditHead(number: 0, chain: Self.start)
         var count = 0
         try await entries(in: work) { entry in
             var note = entry.note
-            note.actor = note.actor.replacing(name, with: pseudonym)
-            note.target = note.target.replacing(name, with: pseudonym)
-            note.detail = Array(String(decoding: note.detail, as: UTF8.self).replacing(name, with: pseudonym).utf8)
+            note.target = AuditChain.replacing(name, with: pseudonym, in: note.target)
+            note.detail = Array(
+                AuditChain.replacing(name, with: pseudonym, in: String(decoding: note.detail, as: UTF8.self)).utf8)
             if note != entry.note { count += 1 }
             let chain = chain(entry.number, at: entry.at, note, after: head.chain)
             head = AuditHead(number: entry.number, chain: chain)
             guard chain != entry.chain else { return true }
             try await work.rows(
-                "update audit set actor = $1, target = $2, detail = $3, chain = $4 where number = $5",
-                .text(note.actor), .text(note.target), .bytes(note.detail), .bytes(chain), .integer(entry.number))
+                "update audit set target = $1, detail = $2, chain = $3 where number = $4", .text(note.target),
+                .bytes(note.detail), .bytes(chain), .integer(entry.number))
             return true
         }
         _ = try await appendLocked(

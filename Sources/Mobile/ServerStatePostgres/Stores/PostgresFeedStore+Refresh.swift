@@ -35,7 +35,8 @@ extension PostgresFeedStore {
                     """
                     update feed set link = $2, watermark = $3, checked_at = $4,
                     state = case when state = 'filling' then 'active' else state end where id = $1
-                    """, .integer(feed.id), .bytesOrNull(link), .bytesOrNull(batch.watermark), .instant(work.now))
+                    """, .integer(feed.id), .bytesOrNull(link), .bytesOrNull(batch.watermark),
+                    .instant(batch.readAt ?? work.now))
             }
             return new
         }

@@ -39,7 +39,7 @@ struct PostgresFeedStore: FeedStore {
         // The end of the range: all keys that begin with the bytes are below it.
         try await find(
             "f.key >= $1 and f.key <= $2 limit 1", .bytes(prefix),
-            .bytes(prefix + [UInt8](repeating: 0xFF, count: 32)))
+            and: .bytes(prefix + [UInt8](repeating: 0xFF, count: 32)))
     }
 
     func feed(_ id: RecordNumber) async throws(ServerStateError) -> FeedRecord? {
@@ -47,7 +47,7 @@ struct PostgresFeedStore: FeedStore {
     }
 
     private func find(
-        _ condition: String, _ first: PostgresValue, _ second: PostgresValue? = nil
+        _ condition: String, _ first: PostgresValue, and second: PostgresValue? = nil
     ) async throws(ServerStateError) -> FeedRecord? {
         let sealing = state.sealing
         let text = "select \(Self.columns) from feed f where \(condition)"

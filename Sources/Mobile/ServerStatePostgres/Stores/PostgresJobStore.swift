@@ -82,9 +82,10 @@ struct PostgresJobStore: JobStore {
                 select id from gone union all select id from again
                 """, id, fence, given)
         case .again(let due):
+            // The payload was for this run. One that was added meanwhile is for the next.
             rows = try await state.write(
                 """
-                \(free), tries = 0, error = null,
+                \(free), tries = 0, error = null, payload = case when added_again then payload end,
                 due_at = case when added_again then least($4, outpost_now($3)) else $4 end where \(Self.isPresent)
                 """, id, fence, given, .instant(due))
         case .failed(let reason, let delay):

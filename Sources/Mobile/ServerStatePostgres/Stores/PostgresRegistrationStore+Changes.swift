@@ -8,7 +8,7 @@ extension PostgresRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord {
         let sealing = state.sealing
         return try await state.work { work in
-            _ = try await Self.matching(id, of: application, ifMatch: etag, sealing, work)
+            _ = try await Self.matching(id, of: application, ifMatch: etag, sealing, in: work)
             let place: [PostgresValue] = [.integer(application), .text(id)]
             if let new = change.device {
                 var device = new
@@ -32,8 +32,8 @@ extension PostgresRegistrationStore {
                     where application = $1 and id = $2
                     """, place[0], place[1], .bytes(certificate.serial), .instant(certificate.until))
             }
-            _ = try await Self.touch(id, application, work)
-            return try await Self.known(id, of: application, sealing, work)
+            _ = try await Self.touch(id, application, in: work)
+            return try await Self.known(id, of: application, sealing, in: work)
         }
     }
 
@@ -42,17 +42,17 @@ extension PostgresRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord {
         let sealing = state.sealing
         return try await state.work { work in
-            _ = try await Self.known(id, of: application, sealing, work)
+            _ = try await Self.known(id, of: application, sealing, in: work)
             let sealed = try sealing.seal(
                 confirmation, table: "registration", column: "lock_confirmation", key: Self.key(application, id))
-            let number = try await Self.touch(id, application, work)
+            let number = try await Self.touch(id, application, in: work)
             try await work.rows(
                 """
                 update registration set lock_state = $3, lock_version = $4, lock_confirmed = false,
                 lock_confirmation = $5, state = case when $3 = 'wipe' then 204 else state end
                 where application = $1 and id = $2
                 """, .integer(application), .text(id), .text(lock.rawValue), .integer(number), .bytesOrNull(sealed))
-            return try await Self.known(id, of: application, sealing, work)
+            return try await Self.known(id, of: application, sealing, in: work)
         }
     }
 
@@ -61,15 +61,15 @@ extension PostgresRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord? {
         let sealing = state.sealing
         return try await state.work { work in
-            let record = try await Self.known(id, of: application, sealing, work)
+            let record = try await Self.known(id, of: application, sealing, in: work)
             guard record.lockVersion == version else { return nil }
             guard !record.isLockConfirmed else { return record }
             try await work.rows(
                 "update registration set lock_confirmed = true where application = $1 and id = $2",
                 .integer(application), .text(id))
-            if record.lock == .wipe { try await Self.end(id, application, work) }
-            _ = try await Self.touch(id, application, work)
-            return try await Self.known(id, of: application, sealing, work)
+            if record.lock == .wipe { try await Self.end(id, application, in: work) }
+            _ = try await Self.touch(id, application, in: work)
+            return try await Self.known(id, of: application, sealing, in: work)
         }
     }
 
@@ -78,10 +78,10 @@ extension PostgresRegistrationStore {
     ) async throws(ServerStateError) {
         let sealing = state.sealing
         try await state.work { work in
-            let record = try await Self.matching(id, of: application, ifMatch: etag, sealing, work)
+            let record = try await Self.matching(id, of: application, ifMatch: etag, sealing, in: work)
             guard record.state != .unregistered else { return }
-            try await Self.end(id, application, work)
-            _ = try await Self.touch(id, application, work)
+            try await Self.end(id, application, in: work)
+            _ = try await Self.touch(id, application, in: work)
         }
     }
 
@@ -99,7 +99,7 @@ extension PostgresRegistrationStore {
     }
 
     /// Ends a registration: only its row stays for 30 days.
-    private static func end(_ id: String, _ application: RecordNumber, _ work: StateWork) async throws {
+    private static func end(_ id: String, _ application: RecordNumber, in work: StateWork) async throws {
         let place: (PostgresValue, PostgresValue) = (.integer(application), .text(id))
         try await work.rows(
             """
@@ -115,7 +115,7 @@ extension PostgresRegistrationStore {
 
     /// Gives a registration its next ETag and change number.
     private static func touch(
-        _ id: String, _ application: RecordNumber, _ work: StateWork
+        _ id: String, _ application: RecordNumber, in work: StateWork
     ) async throws -> ChangeNumber {
         let change = try await work.nextChange(of: try await work.name(of: application))
         try await work.rows(
@@ -126,9 +126,9 @@ extension PostgresRegistrationStore {
 
     private static func matching(
         _ id: String, of application: RecordNumber, ifMatch etag: ChangeNumber?, _ sealing: PostgresSealing,
-        _ work: StateWork
+        in work: StateWork
     ) async throws -> RegistrationRecord {
-        let record = try await known(id, of: application, sealing, work)
+        let record = try await known(id, of: application, sealing, in: work)
         guard etag == nil || etag == record.etag else {
             throw ServerStateError.changed(kind: "registration", name: id)
         }
@@ -156,7 +156,7 @@ extension PostgresRegistrationStore {
         try Self.check(changes)
         let sealing = state.sealing
         return try await state.work { work in
-            let record = try await Self.known(id, of: application, sealing, work)
+            let record = try await Self.known(id, of: application, sealing, in: work)
             guard !changes.isEmpty else { return record.settingsVersion }
             let place: (PostgresValue, PostgresValue) = (.integer(application), .text(id))
             for change in changes where byDevice {
@@ -167,7 +167,7 @@ extension PostgresRegistrationStore {
                     throw ServerStateError.settingNotEditable(name: change.name)
                 }
             }
-            let number = try await Self.touch(id, application, work)
+            let number = try await Self.touch(id, application, in: work)
             for change in changes {
                 switch change {
                 case .set(let name, let value, let isReadOnly):

@@ -115,6 +115,7 @@ extension PostgresRegistrationStore {
             let count = try await work.change(
                 "delete from directory_user where application = $1 and name = $2", .integer(application), .text(name))
             guard count == 1 else { throw ServerStateError.missing(kind: "directory user", name: name) }
+            try await Self.forgetSignIns(of: name, application: scope, in: work)
             try await work.noteRemoval(of: name, from: "directory_user", scope: scope)
         }
     }

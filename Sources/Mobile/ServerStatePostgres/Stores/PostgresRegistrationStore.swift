@@ -59,12 +59,26 @@ struct PostgresRegistrationStore: RegistrationStore {
         try await state.work { work in
             let user = try await Self.lockedUser(id, work)
             let scope = try await work.name(of: user.application)
+            let registrations = "select id from registration where application = $1 and app_user = $2"
             try await work.rows(
-                "delete from policy where application = $1 and scope = 'user' and target = $2",
-                .integer(user.application), .text("\(id)"))
+                """
+                delete from policy where application = $1 and (scope = 'user' and target = $3
+                or scope = 'registration' and target in (\(registrations)))
+                """, .integer(user.application), .integer(id), .text("\(id)"))
+            try await work.rows(
+                """
+                delete from activation
+                where application = $1 and (user_name = $3 or registration in (\(registrations)))
+                """, .integer(user.application), .integer(id), .text(user.subject))
+            try await Self.forgetSignIns(of: user.subject, application: scope, in: work)
             try await work.rows("delete from app_user where id = $1", .integer(id))
             try await work.noteRemoval(of: "\(id)", from: "app_user", scope: scope)
         }
+    }
+
+    /// Forgets the sign-ins of a user, which are counted under the name of the application too.
+    static func forgetSignIns(of subject: String, application: String, in work: StateWork) async throws {
+        try await work.rows("delete from sign_in where user_name = $1", .text("\(application)/\(subject)"))
     }
 
     /// Returns a user, and locks it: registrations of one user are made one after the other.
@@ -91,9 +105,9 @@ struct PostgresRegistrationStore: RegistrationStore {
         let sealing = state.sealing
         return try await state.work { work in
             let user = try await Self.lockedUser(new.user, work)
-            if let known = try await Self.locked(new.id, of: new.application, sealing, work) {
+            if let known = try await Self.locked(new.id, of: new.application, sealing, in: work) {
                 guard known.state == .unregistered else {
-                    return try await Self.outcome(of: new, known, sealing, work)
+                    return try await Self.outcome(of: new, known, sealing, in: work)
                 }
                 // An identifier is used again by its former user alone.
                 guard known.user == new.user else { return .alreadyRegistered }
@@ -110,12 +124,12 @@ struct PostgresRegistrationStore: RegistrationStore {
             if let code = new.activation, let refusal = try await Self.use(code, for: new, by: user, work) {
                 return refusal
             }
-            return .created(try await Self.insert(new, sealing, work))
+            return .created(try await Self.insert(new, sealing, in: work))
         }
     }
 
     private static func insert(
-        _ new: NewRegistration, _ sealing: PostgresSealing, _ work: StateWork
+        _ new: NewRegistration, _ sealing: PostgresSealing, in work: StateWork
     ) async throws -> RegistrationRecord {
         var device = new.device
         device.pushTarget = nil
@@ -139,12 +153,12 @@ struct PostgresRegistrationStore: RegistrationStore {
                 """, .integer(new.application), .text(new.id), .text(setting.name), .textOrNull(setting.value),
                 .flag(setting.isReadOnly), change)
         }
-        return try await known(new.id, of: new.application, sealing, work)
+        return try await known(new.id, of: new.application, sealing, in: work)
     }
 
     /// Returns the outcome of a request with an identifier that is in use.
     private static func outcome(
-        of new: NewRegistration, _ known: RegistrationRecord, _ sealing: PostgresSealing, _ work: StateWork
+        of new: NewRegistration, _ known: RegistrationRecord, _ sealing: PostgresSealing, in work: StateWork
     ) async throws -> RegistrationOutcome {
         guard known.user == new.user else { return .alreadyRegistered }
         if known.publicKey == new.publicKey { return .repeated(known) }
@@ -155,7 +169,7 @@ struct PostgresRegistrationStore: RegistrationStore {
             update registration set public_key = $1, certificate_serial = null, certificate_until = null, etag = $2,
             change = $2 where application = $3 and id = $4
             """, .bytesOrNull(new.publicKey), .integer(change), .integer(new.application), .text(new.id))
-        return .keyReplaced(try await Self.known(new.id, of: new.application, sealing, work))
+        return .keyReplaced(try await Self.known(new.id, of: new.application, sealing, in: work))
     }
 
     /// Uses an activation code up, or returns the refusal.
@@ -204,7 +218,7 @@ struct PostgresRegistrationStore: RegistrationStore {
 
     /// Returns a registration, and locks it; `nil` if there is none.
     static func locked(
-        _ id: String, of application: RecordNumber, _ sealing: PostgresSealing, _ work: StateWork
+        _ id: String, of application: RecordNumber, _ sealing: PostgresSealing, in work: StateWork
     ) async throws -> RegistrationRecord? {
         try await work.row(
             "\(select) where r.application = $1 and r.id = $2 for update of r", .integer(application), .text(id)
@@ -212,9 +226,9 @@ struct PostgresRegistrationStore: RegistrationStore {
     }
 
     static func known(
-        _ id: String, of application: RecordNumber, _ sealing: PostgresSealing, _ work: StateWork
+        _ id: String, of application: RecordNumber, _ sealing: PostgresSealing, in work: StateWork
     ) async throws -> RegistrationRecord {
-        guard let record = try await locked(id, of: application, sealing, work) else {
+        guard let record = try await locked(id, of: application, sealing, in: work) else {
             throw ServerStateError.missing(kind: "registration", name: id)
         }
         return record

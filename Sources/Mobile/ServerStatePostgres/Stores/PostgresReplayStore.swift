@@ -119,6 +119,15 @@ struct PostgresReplayStore: ReplayStore {
         ).changedCount == 1
     }
 
+    func forget(owners: [[UInt8]]) async throws(ServerStateError) -> Int {
+        guard !owners.isEmpty else { return 0 }
+        // With its week, an owner is found by the key of each partition.
+        let weeks = try await partitions().map { Int64($0.week) }
+        return try await state.write(
+            "delete from replay where week = any($1) and owner = any($2)", .integers(weeks), .byteLists(owners)
+        ).changedCount
+    }
+
     private static func place(_ key: ReplayKey) -> String {
         "\(key.week)/\(Hexadecimal.text(key.owner))/\(key.requestID)"
     }
@@ -145,19 +154,24 @@ struct PostgresReplayStore: ReplayStore {
     /// The name of the partition of a week; weeks before 1970 have negative numbers.
     private static func table(_ week: Int) -> String { week < 0 ? "replay_before_\(-week)" : "replay_\(week)" }
 
-    /// Drops the partitions of old weeks.
-    func dropWeeks(olderThan age: Duration) async throws(ServerStateError) {
-        let oldest = ReplayKey(owner: [], requestID: "", firstSent: try await state.now() - age).week
+    /// Returns the partitions with their weeks.
+    private func partitions() async throws(ServerStateError) -> [(week: Int, name: String)] {
         let names = try await state.all(
             """
             select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
             where i.inhparent = 'replay'::regclass
             """
         ) { try $0.text("name") }
-        let old = names.filter { name in
-            guard let last = name.split(separator: "_").last, let number = Int(last) else { return false }
-            return (name.hasPrefix("replay_before_") ? -number : number) < oldest
+        return names.compactMap { name -> (week: Int, name: String)? in
+            guard let last = name.split(separator: "_").last, let number = Int(last) else { return nil }
+            return (week: name.hasPrefix("replay_before_") ? -number : number, name: name)
         }
+    }
+
+    /// Drops the partitions of old weeks.
+    func dropWeeks(olderThan age: Duration) async throws(ServerStateError) {
+        let oldest = ReplayKey(owner: [], requestID: "", firstSent: try await state.now() - age).week
+        let old = try await partitions().filter { $0.week < oldest }.map { $0.name }
         guard !old.isEmpty else { return }
         try await state.work { work in
             try await work.lock(.weeks)

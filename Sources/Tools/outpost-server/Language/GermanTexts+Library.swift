@@ -45,6 +45,7 @@ extension GermanTexts {
         "A security configuration of the kind %1 needs %2.": "Eine Sicherheitskonfiguration der Art %1 braucht %2.",
         "An alias is not used in this file.": "Ein Alias wird in dieser Datei nicht verwendet.",
         "An application has at most 200 defining queries.": "Eine Anwendung hat höchstens 200 definierende Abfragen.",
+        "COPY is not a statement; use copy(_:_:)": "COPY ist keine Anweisung; copy(_:_:) verwenden",
         "Certificates need server.tls.client_ca.": "Zertifikate brauchen server.tls.client_ca.",
         "Devices can sign in.": "Geräte können sich anmelden.",
         "Did you mean %1?": "Gemeint: %1?",
@@ -52,11 +53,16 @@ extension GermanTexts {
             "Der Eintrag %1 des Prüfprotokolls fehlt oder wurde geändert.",
         "Line %1 of the file with the keys cannot be read.":
             "Die Zeile %1 der Datei mit den Schlüsseln ist nicht lesbar.",
+        "More than %1 statements wait for PostgreSQL.": "Mehr als %1 Anweisungen warten auf PostgreSQL.",
         "Name the credentials of two users.": "Die Anmeldedaten von zwei Benutzern angeben.",
         "No device can register: there is no security configuration.":
             "Kein Gerät kann sich registrieren: es gibt keine Sicherheitskonfiguration.",
         "Only users can read the metadata of this back end.":
             "Nur Benutzer können die Metadaten dieses Backends lesen.",
+        "PostgreSQL cannot be reached: %1": "PostgreSQL ist nicht erreichbar: %1",
+        "PostgreSQL did not answer in time.": "PostgreSQL hat nicht rechtzeitig geantwortet.",
+        "PostgreSQL is not used correctly: %1": "PostgreSQL wird falsch verwendet: %1",
+        "PostgreSQL refused the statement (%1): %2": "PostgreSQL hat die Anweisung abgelehnt (%1): %2",
         "SQLite error %1": "SQLite-Fehler %1",
         "SQLite reports damage": "SQLite meldet einen Schaden",
         "The %1 '%2' exists already.": "Schon vorhanden: %1 '%2'.",
@@ -71,6 +77,8 @@ extension GermanTexts {
             "Der Zertifikatsantrag hat %1 Bytes. Die Grenze ist %2.",
         "The certificate request is no PKCS#10 in DER or PEM.":
             "Der Zertifikatsantrag ist kein PKCS#10 in DER oder PEM.",
+        "The client for PostgreSQL is closed.": "Der Zugang zu PostgreSQL ist geschlossen.",
+        "The connection to PostgreSQL was lost: %1": "Die Verbindung zu PostgreSQL ist abgebrochen: %1",
         "The defining query '%1' is new, and reads the entity set of this name.":
             "Die definierende Abfrage '%1' ist neu und liest die Entitätsmenge dieses Namens.",
         "The device proof cannot be read: %1.": "Der Gerätenachweis ist nicht lesbar: %1.",
@@ -112,6 +120,7 @@ extension GermanTexts {
         "The name of the user": "Der Name des Benutzers",
         "The permission names the destination '%1', which does not exist.":
             "Die Berechtigung nennt das Ziel '%1', das es nicht gibt.",
+        "The result of PostgreSQL cannot be read: %1": "Das Ergebnis von PostgreSQL ist nicht lesbar: %1",
         "The sealed value '%1' of %2 cannot be opened.": "Der versiegelte Wert '%1' von %2 kann nicht geöffnet werden.",
         "The secret %1 cannot be read: %2": "Das Geheimnis %1 kann nicht gelesen werden: %2",
         "The secret %1 has no value.": "Das Geheimnis %1 hat keinen Wert.",
@@ -124,6 +133,7 @@ extension GermanTexts {
         "The signature of the device proof is invalid.": "Die Unterschrift des Gerätenachweises ist ungültig.",
         "The state of the server is damaged: %1": "Der Zustand des Servers ist beschädigt: %1",
         "The state of the server is not available: %1": "Der Zustand des Servers ist nicht verfügbar: %1",
+        "The statement was cancelled.": "Die Anweisung wurde abgebrochen.",
         "The tables have version %1, and this build knows versions up to %2.":
             "Die Tabellen haben die Fassung %1, und dieses Programm kennt Fassungen bis %2.",
         "The tables have version %1, and this build needs version %2.":
@@ -151,13 +161,21 @@ extension GermanTexts {
         "a name has 1 to 64 letters, digits, dots, hyphens and underscores.":
             "ein Name hat 1 bis 64 Buchstaben, Ziffern, Punkte, Bindestriche und Unterstriche.",
         "a part set cannot be read": "eine Menge von Teilen ist nicht lesbar",
+        "a refresh has no result": "ein Abruf hat kein Ergebnis",
+        "a statement of the transaction failed": "eine Anweisung der Transaktion ist fehlgeschlagen",
+        "a value of the column %1 cannot be read": "ein Wert der Spalte %1 ist nicht lesbar",
         "added": "neu",
         "an entry cannot be read": "ein Eintrag kann nicht gelesen werden",
+        "another machine is reached with sslmode=verify-full or verify-ca only":
+            "ein anderer Rechner wird nur mit sslmode=verify-full oder verify-ca erreicht",
+        "another node changes the request": "ein anderer Knoten ändert die Anfrage",
         "application": "Anwendung",
         "application %1": "Anwendung %1",
         "applications": "Anwendungen",
         "audit": "Prüfprotokoll",
         "authentication.kind: %1 needs %2.": "authentication.kind: %1 braucht %2.",
+        "be copied by a node: use pg_dump or a base backup":
+            "von einem Knoten kopiert werden: pg_dump oder eine Basissicherung verwenden",
         "captcha: anonymous has no effect without a security configuration of the kind anonymous.":
             "captcha: anonymous hat ohne eine Sicherheitskonfiguration der Art anonymous keine Wirkung.",
         "changed": "geändert",
@@ -174,8 +192,11 @@ extension GermanTexts {
         "it is incomplete or was changed": "sie ist unvollständig oder wurde geändert",
         "it is no backup of an Outpost server": "sie ist keine Sicherung eines Outpost-Servers",
         "it is too short": "sie ist zu kurz",
+        "no approval was stored": "es wurde keine Freigabe gespeichert",
         "no change number was given": "es wurde keine Änderungsnummer vergeben",
         "no incarnation is left": "es gibt keine weitere Inkarnation",
+        "no memory is left": "es ist kein Speicher mehr da",
+        "no pipe can be made": "es kann keine Pipe angelegt werden",
         "operator": "Betreiber",
         "policy": "Richtlinie",
         "prepopulate: all is read as shared: rows of one user never enter an image.":
@@ -190,14 +211,30 @@ extension GermanTexts {
             "server.tls.mode: own braucht server.tls.certificate und server.tls.key.",
         "service key": "Dienstschlüssel",
         "state": "Zustand",
+        "store the character 0 in a text": "das Zeichen 0 in einem Text speichern",
+        "the URL may not set %1": "die URL darf %1 nicht setzen",
+        "the URL of the database cannot be read": "die URL der Datenbank ist nicht lesbar",
+        "the caller has gone": "der Aufrufer ist weg",
+        "the column %1 has the type %2": "die Spalte %1 hat den Typ %2",
+        "the column %1 is null": "die Spalte %1 ist leer",
         "the configuration %1 of %2 cannot be read": "die Konfiguration %1 von %2 kann nicht gelesen werden",
+        "the connection cannot be used in pipeline mode": "die Verbindung beherrscht keine Folgen von Anweisungen",
+        "the connection of the transaction is gone": "die Verbindung der Transaktion ist weg",
+        "the database has no clock": "die Datenbank hat keine Uhr",
         "the edge of the audit was changed": "der Rand des Prüfprotokolls wurde geändert",
+        "the feed %1 has no partition": "der Feed %1 hat keine Partition",
         "the file cannot be made": "die Datei kann nicht angelegt werden",
         "the file cannot be read": "die Datei kann nicht gelesen werden",
         "the operation was cancelled": "der Vorgang wurde abgebrochen",
         "the properties of the registration '%1' cannot be read":
             "die Eigenschaften der Registrierung '%1' sind nicht lesbar",
+        "the server did not answer in time": "der Server hat nicht rechtzeitig geantwortet",
+        "the statement has no result": "die Anweisung hat kein Ergebnis",
+        "the statement has too many values": "die Anweisung hat zu viele Werte",
         "the table cluster is empty": "die Tabelle cluster ist leer",
+        "the transaction has ended": "die Transaktion ist beendet",
+        "there is no column %1": "die Spalte %1 gibt es nicht",
+        "there is no row %1": "die Zeile %1 gibt es nicht",
         "tracking: modified needs modified, the property that tells changes.":
             "tracking: modified braucht modified, die Eigenschaft, die Änderungen anzeigt.",
         "user": "Benutzer",
