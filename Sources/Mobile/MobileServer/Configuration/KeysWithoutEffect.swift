@@ -25,9 +25,12 @@ enum KeysWithoutEffect {
         let images = "this build makes no images of stores."
         note(configuration.images.folder != nil, "images.folder", because: images)
         note(configuration.images.publicURL != nil, "images.public_url", because: images)
-        note(configuration.images.rolloutWindow != standard.images.rolloutWindow, "images.rollout_window", because: images)
         note(
-            configuration.traceCollectorURL != nil, "traces.collector_url", because: "this build takes no transaction traces.")
+            configuration.images.rolloutWindow != standard.images.rolloutWindow, "images.rollout_window",
+            because: images)
+        note(
+            configuration.traceCollectorURL != nil, "traces.collector_url",
+            because: "this build takes no transaction traces.")
         note(configuration.push != standard.push, "push.web_push_hosts", because: "this build sends no push messages.")
     }
 
