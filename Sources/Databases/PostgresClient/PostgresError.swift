@@ -135,3 +135,32 @@ extension PostgresError {
         if case .refused(sqlState, _, _) = self { true } else { false }
     }
 }
+
+/// The messages for the errors of this module, in English and German.
+public enum PostgresMessages {
+    /// The table, to be added to `ErrorMessages`.
+    public static let table = ErrorMessageTable([
+        "en": [
+            "postgres.unreachable": "PostgreSQL cannot be reached: {detail}",
+            "postgres.connection-lost": "The connection to PostgreSQL was lost: {detail}",
+            "postgres.refused": "PostgreSQL refused the statement ({sqlState}): {detail}",
+            "postgres.timed-out": "PostgreSQL did not answer in time.",
+            "postgres.cancelled": "The statement was cancelled.",
+            "postgres.busy": "More than {limit} statements wait for PostgreSQL.",
+            "postgres.misused": "PostgreSQL is not used correctly: {detail}",
+            "postgres.unexpected-result": "The result of PostgreSQL cannot be read: {detail}",
+            "postgres.closed": "The client for PostgreSQL is closed.",
+        ],
+        "de": [
+            "postgres.unreachable": "PostgreSQL ist nicht erreichbar: {detail}",
+            "postgres.connection-lost": "Die Verbindung zu PostgreSQL ist abgebrochen: {detail}",
+            "postgres.refused": "PostgreSQL hat die Anweisung abgelehnt ({sqlState}): {detail}",
+            "postgres.timed-out": "PostgreSQL hat nicht rechtzeitig geantwortet.",
+            "postgres.cancelled": "Die Anweisung wurde abgebrochen.",
+            "postgres.busy": "Mehr als {limit} Anweisungen warten auf PostgreSQL.",
+            "postgres.misused": "PostgreSQL wird falsch verwendet: {detail}",
+            "postgres.unexpected-result": "Das Ergebnis von PostgreSQL ist nicht lesbar: {detail}",
+            "postgres.closed": "Der Zugang zu PostgreSQL ist geschlossen.",
+        ],
+    ])
+}

@@ -214,7 +214,6 @@ private let levels: [String: String] = [
     missing already-exists changed setting-not-editable limit-exceeded newer-schema older-schema sealed-value \
     unavailable damaged unsupported keys conformance
     """,
-    "postgres": "unreachable connection-lost refused timed-out cancelled busy misused unexpected-result closed",
     "feed": "unknown-application unknown suspended not-suspended too-few-users",
     "destination": "credentials",
     "device-proof": "malformed signature other-request nonce other-key used",

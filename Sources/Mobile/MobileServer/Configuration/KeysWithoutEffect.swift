@@ -8,27 +8,30 @@ enum KeysWithoutEffect {
     /// Names the keys of the server.
     static func note(_ configuration: ServerConfiguration, at root: Node?, _ reader: ConfigurationReader) {
         let standard = ServerConfiguration()
-        func note(_ isSet: Bool, _ path: String, _ reason: String) {
+        func note(_ isSet: Bool, _ path: String, because reason: String) {
             guard isSet else { return }
             reader.note(mark(of: path, below: root), "\(path) has no effect: \(reason)", isWarning: true)
         }
         let database = configuration.database
         if database.url == nil {
             let reason = "the state is in SQLite files."
-            note(database.point != standard.database.point, "database.point", reason)
-            note(database.work != standard.database.work, "database.work", reason)
+            note(database.point != standard.database.point, "database.point", because: reason)
+            note(database.work != standard.database.work, "database.work", because: reason)
         }
         let operators = configuration.operators
         note(
             operators.issuer != nil || operators.clientID != nil || operators.clientSecret != nil, "operators.oidc",
-            "operators sign in with a password and a one-time code.")
+            because: "operators sign in with a password and a one-time code.")
         let images = "this build makes no images of stores."
-        note(configuration.images.folder != nil, "images.folder", images)
-        note(configuration.images.publicURL != nil, "images.public_url", images)
-        note(configuration.images.rolloutWindow != standard.images.rolloutWindow, "images.rollout_window", images)
+        note(configuration.images.folder != nil, "images.folder", because: images)
+        note(configuration.images.publicURL != nil, "images.public_url", because: images)
         note(
-            configuration.traceCollectorURL != nil, "traces.collector_url", "this build takes no transaction traces.")
-        note(configuration.push != standard.push, "push.web_push_hosts", "this build sends no push messages.")
+            configuration.images.rolloutWindow != standard.images.rolloutWindow, "images.rollout_window",
+            because: images)
+        note(
+            configuration.traceCollectorURL != nil, "traces.collector_url",
+            because: "this build takes no transaction traces.")
+        note(configuration.push != standard.push, "push.web_push_hosts", because: "this build sends no push messages.")
     }
 
     /// Names the keys of an application, and refuses values that would mislead.

@@ -26,7 +26,7 @@ struct DestinationExchange: Sendable {
         } catch let error as ODataError where error.status == 413 {
             throw DestinationFailure.tooLarge
         }
-        guard let batch = try await FeedBatch(request, bytes, self) else {
+        guard let batch = try await FeedBatch(request, bytes, of: self) else {
             return try await whole(request, ByteStream(bytes))
         }
         return try await batch.answer { try await whole($0, $1) }
@@ -47,7 +47,7 @@ struct DestinationExchange: Sendable {
             }
             let way = way(
                 of: request, recognisesRepeats: await runtime.recognisesRepeats(), timeout: proxy.timeout, by: serve)
-            if let answer = try await batched(request, body, way) { return answer }
+            if let answer = try await batched(request, body, on: way) { return answer }
             return try await replayed(request, body, proxy: proxy, forward: serve)
         }
         var circumstances = DestinationProxy.Circumstances(
@@ -153,7 +153,7 @@ struct DestinationExchange: Sendable {
         circumstances: DestinationProxy.Circumstances
     ) async throws -> (HTTPResponse, ByteStream) {
         let isChange = ![.get, .head, .options].contains(request.method)
-        if let answer = try await batched(request, body, way(of: request, through: proxy, circumstances)) {
+        if let answer = try await batched(request, body, on: way(of: request, through: proxy, circumstances)) {
             return answer
         }
         guard isChange else {

@@ -50,7 +50,7 @@ struct FeedBatch: Sendable {
     /// Reads a batch.
     ///
     /// - Returns: `nil` if it is none, or if no request of it reads a feed.
-    init?(_ request: HTTPRequest, _ bytes: [UInt8], _ exchange: DestinationExchange) async throws {
+    init?(_ request: HTTPRequest, _ bytes: [UInt8], of exchange: DestinationExchange) async throws {
         guard let type = request.headerFields[.contentType].flatMap({ MediaType($0) }) else { return nil }
         if type.matches("multipart", "mixed"), let boundary = type["boundary"],
             let body = try? MultipartBody(bytes, boundary: boundary)
@@ -161,8 +161,8 @@ struct FeedBatch: Sendable {
         // Without `continue-on-error`, no request behind a refused one is executed.
         let end = continuesOnError ? nil : answers.filter { $0.value.status >= 400 }.keys.min()
         switch form {
-        case .multipart(let body): return try await answer(body, answers, before: end ?? .max, forward)
-        case .json(let requests): return try await answer(requests, answers, before: end ?? .max, forward)
+        case .multipart(let body): return try await answer(body, answers, before: end ?? .max, through: forward)
+        case .json(let requests): return try await answer(requests, answers, before: end ?? .max, through: forward)
         }
     }
 
@@ -176,7 +176,7 @@ struct FeedBatch: Sendable {
     }
 
     private func answer(
-        _ body: MultipartBody, _ answers: [Int: Answer], before end: Int, _ forward: Forward
+        _ body: MultipartBody, _ answers: [Int: Answer], before end: Int, through forward: Forward
     ) async throws -> (HTTPResponse, ByteStream) {
         let rest = body.parts.indices.filter { answers[$0] == nil && $0 < end }
         var (head, others): (HTTPResponse?, [MultipartBody.Part]) = (nil, [])
@@ -198,11 +198,11 @@ struct FeedBatch: Sendable {
             if !continuesOnError, part.messages.contains(where: { Self.status($0) >= 400 }) { break }
         }
         let merged = MultipartBody(boundary: "outpost_feeds", parts: parts)
-        return response(head, answers, type: "multipart/mixed; boundary=\(merged.boundary)", merged.bytes)
+        return response(head, answers, type: "multipart/mixed; boundary=\(merged.boundary)", body: merged.bytes)
     }
 
     private func answer(
-        _ requests: [BatchRequestPart], _ answers: [Int: Answer], before end: Int, _ forward: Forward
+        _ requests: [BatchRequestPart], _ answers: [Int: Answer], before end: Int, through forward: Forward
     ) async throws -> (HTTPResponse, ByteStream) {
         let rest = requests.indices.filter { answers[$0] == nil && $0 < end }.map { requests[$0] }
         var (head, others): (HTTPResponse?, [BatchResponsePart]) = (nil, [])
@@ -229,12 +229,12 @@ struct FeedBatch: Sendable {
             }
             if !continuesOnError, let last = parts.last, last.status >= 400 { break }
         }
-        return response(head, answers, type: "application/json", JSONBatch.writeResponse(parts))
+        return response(head, answers, type: "application/json", body: JSONBatch.writeResponse(parts))
     }
 
     /// Returns the response to the batch, with the head of the back end's response if there is one.
     private func response(
-        _ head: HTTPResponse?, _ answers: [Int: Answer], type: String, _ bytes: [UInt8]
+        _ head: HTTPResponse?, _ answers: [Int: Answer], type: String, body bytes: [UInt8]
     ) -> (HTTPResponse, ByteStream) {
         var response: HTTPResponse
         if let head {

@@ -59,7 +59,7 @@ actor BackEndSignIn {
         defer { running -= 1 }
         let person: Person?
         do {
-            person = try await ask(url, field, value)
+            person = try await ask(url, field, is: value)
         } catch {
             throw Self.unavailable
         }
@@ -73,7 +73,7 @@ actor BackEndSignIn {
         return person
     }
 
-    private func ask(_ url: String, _ field: HTTPField.Name, _ value: String) async throws -> Person? {
+    private func ask(_ url: String, _ field: HTTPField.Name, is value: String) async throws -> Person? {
         var request = try ServiceRoot(url).request(.get, url: url)
         request.headerFields[field] = value
         request.headerFields[.accept] = "application/json"

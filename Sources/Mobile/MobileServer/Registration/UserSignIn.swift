@@ -59,8 +59,8 @@ struct UserSignIn: Sendable {
                 DeviceUser(
                     issuer: "anonymous:\(registration)", subject: registration, name: "anonymous", roles: roles))
         case .activation: return .none
-        case .cookie: return try await cookieUser(head, name, security)
-        case .basic: return try await passwordUser(request, name, security)
+        case .cookie: return try await cookieUser(head, name, as: security)
+        case .basic: return try await passwordUser(request, name, as: security)
         case .bearer:
             guard head.headerFields[.authorization]?.lowercased().hasPrefix("bearer ") == true,
                 let issuer = security.issuer
@@ -100,7 +100,7 @@ struct UserSignIn: Sendable {
 
     /// Identifies the user of a cookie, which the back end knows (`mobile-server.md` 6.2).
     private func cookieUser(
-        _ head: HTTPRequest, _ name: String, _ security: SecurityConfiguration
+        _ head: HTTPRequest, _ name: String, as security: SecurityConfiguration
     ) async throws -> Outcome {
         guard let url = security.checkURL, let cookie = security.cookie, let value = Self.cookie(cookie, of: head)
         else { return .none }
@@ -126,7 +126,7 @@ struct UserSignIn: Sendable {
 
     /// Identifies the user of a password: by the directory, or by a back end.
     private func passwordUser(
-        _ request: DeviceRequest, _ security: String, _ configuration: SecurityConfiguration
+        _ request: DeviceRequest, _ security: String, as configuration: SecurityConfiguration
     ) async throws -> Outcome {
         let roles = Set(configuration.roles)
         let application = request.application

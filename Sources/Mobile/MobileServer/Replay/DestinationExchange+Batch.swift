@@ -7,7 +7,7 @@ import ODataService
 extension DestinationExchange {
     /// Executes a batch. `nil` if the request is no batch in one of the two formats.
     func batched(
-        _ request: HTTPRequest, _ body: ByteStream, _ way: BatchWay
+        _ request: HTTPRequest, _ body: ByteStream, on way: BatchWay
     ) async throws -> (HTTPResponse, ByteStream)? {
         let isBatch = request.path?.prefix { $0 != "?" }.hasSuffix("/$batch") ?? false
         guard isBatch, request.method == .post,

@@ -49,7 +49,7 @@ extension RepeatableBatch {
             outcomes.note(unit, parts)
             if !continuesOnError, parts.contains(where: { $0.status >= 400 }) { break }
         }
-        return Self.response(head, Self.jsonType, JSONBatch.writeResponse(answers))
+        return Self.response(head, Self.jsonType, body: JSONBatch.writeResponse(answers))
     }
 
     // MARK: Units

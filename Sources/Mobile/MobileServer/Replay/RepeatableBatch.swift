@@ -69,11 +69,11 @@ struct RepeatableBatch: Sendable {
             if !continuesOnError, parts.parts.flatMap(\.messages).contains(where: { Self.status($0) >= 400 }) { break }
         }
         let body = MultipartBody(boundary: "outpost_\(batch.boundary.filter(\.isLetter).prefix(20))", parts: answers)
-        return Self.response(head, "multipart/mixed; boundary=\(body.boundary)", body.bytes)
+        return Self.response(head, "multipart/mixed; boundary=\(body.boundary)", body: body.bytes)
     }
 
     /// Returns the response of a batch with another body.
-    static func response(_ head: HTTPResponse?, _ type: String, _ bytes: [UInt8]) -> (HTTPResponse, ByteStream) {
+    static func response(_ head: HTTPResponse?, _ type: String, body bytes: [UInt8]) -> (HTTPResponse, ByteStream) {
         var response = head ?? HTTPResponse(status: .ok)
         response.headerFields[.contentType] = type
         response.headerFields[.repeatabilityResult] = nil

@@ -184,7 +184,7 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var named: UserArguments
 
-        func run() async throws { try await UserCommand.setLocked(true, named, options) }
+        func run() async throws { try await UserCommand.setLocked(true, named, with: options) }
     }
 
     struct UnlockUser: AsyncParsableCommand {
@@ -200,10 +200,10 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var named: UserArguments
 
-        func run() async throws { try await UserCommand.setLocked(false, named, options) }
+        func run() async throws { try await UserCommand.setLocked(false, named, with: options) }
     }
 
-    static func setLocked(_ isLocked: Bool, _ named: UserArguments, _ options: ServerOptions) async throws {
+    static func setLocked(_ isLocked: Bool, _ named: UserArguments, with options: ServerOptions) async throws {
         let row = try await options.withServer { server in
             let application = try await server.application(named.app)
             let user = try await server.user(named.user, of: application)

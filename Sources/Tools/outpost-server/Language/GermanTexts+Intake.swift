@@ -21,7 +21,6 @@ extension GermanTexts {
         "The zip archive.": "Das Zip-Archiv.",
         "The name of the bundle.": "Der Name des Pakets.",
         "The version of the bundle.": "Die Fassung des Pakets.",
-        "Check the path and its permissions.": "Den Pfad und seine Rechte prüfen.",
         "The bundle %1:%2 is staged. Show it to devices with 'bundle stage'.":
             "Das Paket %1:%2 hat die Stufe staged. Geräten wird es mit 'bundle stage' gezeigt.",
         "Set the stage of a bundle.": "Die Stufe eines Pakets setzen.",
@@ -48,7 +47,6 @@ extension GermanTexts {
         bleiben sie.
         """,
         "List uploads, newest first.": "Hochgeladenes auflisten, das Neueste zuerst.",
-        "The application; by default all.": "Die Anwendung; sonst alle.",
         "Uploads of one kind: log, trace, crash, usage or store.":
             "Nur eine Art: log, trace, crash, usage oder store.",
         "Uploads of one device.": "Nur von einem Gerät.",
@@ -66,7 +64,6 @@ extension GermanTexts {
         "Write the bytes of an upload to a new file.": "Die Bytes des Hochgeladenen in eine neue Datei schreiben.",
         "The file, which must not exist.": "Die Datei, die es noch nicht gibt.",
         "%1 exists or cannot be made.": "%1 gibt es schon, oder die Datei kann nicht angelegt werden.",
-        "Name another file.": "Eine andere Datei angeben.",
         "%1 has %2 bytes.": "%1 hat %2 Bytes.",
         "Delete an upload.": "Hochgeladenes löschen.",
         "The upload %1 is deleted.": "%1 ist gelöscht.",

@@ -146,8 +146,6 @@ extension GermanTexts {
         "There is no destination '%1'. %2": "Das Ziel '%1' gibt es nicht. %2",
         "There is no feed %1.": "Den Feed %1 gibt es nicht.",
         "There is no file %1.": "Die Datei %1 gibt es nicht.",
-        "This build does not check cookies. Use another kind.":
-            "Dieses Programm prüft keine Cookies. Eine andere Art verwenden.",
         "This build has no SMP-shaped endpoints: leave compatibility.smp out.":
             "Dieses Programm hat keine Endpunkte in der Form von SMP: compatibility.smp weglassen.",
         "This build keeps its state in SQLite files: leave database.url out.":
@@ -182,8 +180,23 @@ extension GermanTexts {
         "configuration": "Konfiguration",
         "copy a state in memory": "einen Zustand im Speicher kopieren",
         "data folder": "Datenordner",
-        "database.url is not used by this build: leave it out.":
-            "database.url wird von diesem Programm nicht verwendet: es weglassen.",
+        "the upload '%1' cannot be read": "'%1' kann nicht gelesen werden",
+        "the configuration %1 of %2 cannot be read by this build":
+            "dieses Programm kann die Konfiguration %1 von %2 nicht lesen",
+        "%1 has no effect: %2": "%1 hat keine Wirkung: %2",
+        "this build takes no transaction traces.": "dieses Programm nimmt keine Aufzeichnungen von Vorgängen an.",
+        "this build sends no push messages.": "dieses Programm sendet keine Push-Nachrichten.",
+        "push has no effect: this build sends no push messages.":
+            "push hat keine Wirkung: dieses Programm sendet keine Push-Nachrichten.",
+        "%1 has no effect: this build makes no images of stores.":
+            "%1 hat keine Wirkung: dieses Programm macht keine Abbilder von Speichern.",
+        "check_url needs https: credentials would be readable on the way.":
+            "check_url braucht https: Zugangsdaten wären unterwegs lesbar.",
+        "The authorities in %1 cannot be read.": "Die Zertifizierungsstellen in %1 sind nicht lesbar.",
+        "the authorities of client certificates cannot be read":
+            "die Zertifizierungsstellen für Zertifikate von Clients sind nicht lesbar",
+        "This build cannot read the active version %1. Activate another one.":
+            "Dieses Programm kann die aktive Fassung %1 nicht lesen. Eine andere aktivieren.",
         "destination %1": "Ziel %1",
         "destination %1, query %2": "Ziel %1, Abfrage %2",
         "directory user": "Benutzer des Verzeichnisses",
@@ -199,8 +212,6 @@ extension GermanTexts {
         "no pipe can be made": "es kann keine Pipe angelegt werden",
         "operator": "Betreiber",
         "policy": "Richtlinie",
-        "prepopulate: all is read as shared: rows of one user never enter an image.":
-            "prepopulate: all wird als shared gelesen: Zeilen eines Benutzers kommen nie in ein Abbild.",
         "registration": "Registrierung",
         "removed": "entfernt",
         "security %1": "Sicherheit %1",
@@ -235,11 +246,7 @@ extension GermanTexts {
         "the transaction has ended": "die Transaktion ist beendet",
         "there is no column %1": "die Spalte %1 gibt es nicht",
         "there is no row %1": "die Zeile %1 gibt es nicht",
-        "tracking: modified needs modified, the property that tells changes.":
-            "tracking: modified braucht modified, die Eigenschaft, die Änderungen anzeigt.",
         "user": "Benutzer",
         "version %1 of %2 cannot be read by this build": "die Fassung %1 von %2 kann dieses Programm nicht lesen",
-        "visibility: partitioned needs partition_by and bind.":
-            "visibility: partitioned braucht partition_by und bind.",
     ]
 }
