@@ -197,6 +197,8 @@ extension GermanTexts {
             "die Zertifizierungsstellen für Zertifikate von Clients sind nicht lesbar",
         "This build cannot read the active version %1. Activate another one.":
             "Dieses Programm kann die aktive Fassung %1 nicht lesen. Eine andere aktivieren.",
+        "database.url is not used by this build: leave it out.":
+            "database.url wird von diesem Programm nicht verwendet: es weglassen.",
         "destination %1": "Ziel %1",
         "destination %1, query %2": "Ziel %1, Abfrage %2",
         "directory user": "Benutzer des Verzeichnisses",
