@@ -48,7 +48,7 @@ if [ $# -gt 0 ]; then
     run "$@"
 else
     # Two runs: tests that compute keep all threads of a test process busy for seconds, and those of the wire measure time.
-    wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|MobileClientTests|MobileServerTests|outpostServerTests|outpostTests)'
+    wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|MobileClientTests|PostgresClientTests|ServerStatePostgresTests|MobileServerTests|outpostServerTests|outpostTests)'
     run --skip "$wire"
     run --filter "$wire"
 fi
