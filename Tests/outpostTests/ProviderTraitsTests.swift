@@ -110,10 +110,11 @@ struct ProviderTraitsTests {
     /// The providers of the Object API, which its own tests check.
     private static let objects: Set<String> = ["ObjectProvider"]
 
-    /// The providers of the mobile server, and the plain back end of its demonstration. The tests of feeds read the
-    /// capabilities that these announce.
+    /// The providers of the mobile server, the plain back end of its demonstration, and the reference service with its
+    /// script of faults. The tests of feeds and of that script read the capabilities that these announce.
     private static let server: Set<String> = [
-        "DestinationRights", "DeviceProvider", "FeedProvider", "OperatorProvider", "PlainService", "RemoteProvider",
+        "DestinationRights", "DeviceProvider", "FaultyService", "FeedProvider", "OperatorProvider", "PlainService",
+        "RemoteProvider",
     ]
 
     @Test("Every provider of the package is in the table or answers requests itself")

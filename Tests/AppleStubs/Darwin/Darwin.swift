@@ -149,6 +149,11 @@ public func calloc(_ a: Int, _ b: Int) -> UnsafeMutableRawPointer! { fatalError(
 @discardableResult
 public func chmod(_ a: UnsafePointer<CChar>!, _ b: mode_t) -> Int32 { fatalError() }
 @discardableResult
+public func sysctlbyname(
+    _ a: UnsafePointer<CChar>!, _ b: UnsafeMutableRawPointer!, _ c: UnsafeMutablePointer<Int>!,
+    _ d: UnsafeMutableRawPointer!, _ e: Int
+) -> Int32 { fatalError() }
+@discardableResult
 public func clock_gettime(_ a: clockid_t, _ b: UnsafeMutablePointer<timespec>!) -> Int32 { fatalError() }
 @discardableResult
 public func close(_ a: Int32) -> Int32 { fatalError() }

@@ -7,7 +7,7 @@ import Foundation
 /// device.model = "Handheld 7"
 /// ```
 public struct DeviceDescription: Sendable, Hashable {
-    /// The type, such as `Linux` or `iPhone`.
+    /// The type, such as `iPhone`; ``current(applicationVersion:)`` tells `Apple` and `Linux` apart.
     public var type: String?
     /// The model.
     public var model: String?
@@ -26,12 +26,10 @@ public struct DeviceDescription: Sendable, Hashable {
     /// Returns the values of this device.
     public static func current(applicationVersion: String) -> DeviceDescription {
         var device = DeviceDescription()
-        #if os(Linux)
+        #if canImport(Darwin)
+            device.type = "Apple"
+        #else
             device.type = "Linux"
-        #elseif os(iOS)
-            device.type = "iOS"
-        #elseif os(macOS)
-            device.type = "macOS"
         #endif
         device.osVersion = ProcessInfo.processInfo.operatingSystemVersionString
         device.applicationVersion = applicationVersion
