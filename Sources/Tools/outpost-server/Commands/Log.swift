@@ -12,7 +12,7 @@ struct LogCommand: AsyncParsableCommand {
         discussion: translated(
             paragraphs: """
                 Devices upload logs, traces, crash reports, usage and stores, as far as policies allow it. An upload is \
-                data of a stranger: it is shown with its control characters escaped, and exported as it is.
+                data of a stranger: it is shown without its control characters, and exported as it is.
 
                 EXAMPLE
                   outpost-server log list shop --kind crash
@@ -105,7 +105,7 @@ struct LogCommand: AsyncParsableCommand {
                     "The upload is no text.", advice: "Write it to a file with 'outpost-server log export'.")
             }
             if options.json { return Console.json(["text": text]) }
-            Console.line(text)
+            Console.document(HarmlessText.document(text) + "\n")
             if bytes.count > Self.limit { Console.error("The rest is longer than \(Self.limit) bytes.") }
         }
     }

@@ -39,7 +39,7 @@ extension GermanTexts {
             "Auflisten, zeigen, exportieren und löschen, was Geräte hochgeladen haben.",
         """
         Devices upload logs, traces, crash reports, usage and stores, as far as policies allow it. An upload is data of \
-        a stranger: it is shown with its control characters escaped, and exported as it is.
+        a stranger: it is shown without its control characters, and exported as it is.
         """:
             """
         Geräte laden Protokolle, Aufzeichnungen, Absturzberichte, Nutzungsdaten und Speicher hoch, soweit Richtlinien es \
