@@ -60,7 +60,7 @@ public final class PostgresClient: Sendable {
 
     /// Executes a statement once, in a transaction of its own.
     ///
-    /// - Throws: ``PostgresError``. After an error whose reaction is ``PostgresReaction/unknownOutcome``, the statement
+    /// - Throws: ``PostgresError``. After an error with the reaction ``PostgresReaction/unknownOutcome``, the statement
     ///   may have been executed.
     @discardableResult
     public func write(_ statement: PostgresStatement) async throws(PostgresError) -> PostgresRows {

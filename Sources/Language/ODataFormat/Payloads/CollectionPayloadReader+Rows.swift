@@ -94,7 +94,7 @@ struct RowPass {
             try row.read(&ahead)
         } catch {
             if error.needsMoreData { return stop(.cut) }
-            // A forgiving reader of values finds out what can be read.
+            // A forgiving reader then looks for readable values in the row.
             return stop(row.isForgiving ? .other : .failed(error))
         }
         guard row.members.isEmpty || row.members.allSatisfy({ isPlain($0, row) }) else { return stop(.other) }

@@ -1,9 +1,9 @@
 extension ApplicationConfiguration {
     /// The places to which the server sends credentials, and the files that it serves.
     ///
-    /// Who may change a configuration could else read a secret of the server, by sending it to a place of the own, or
-    /// any database that the server can read. A version with new places is activated by two operators, or by one with
-    /// the role *security*, who may set secrets.
+    /// Otherwise, a person with the right to change configurations could read a secret of the server by sending it to a
+    /// place of their own, or any database that the server can read. A version with new places is activated by two
+    /// operators, or by one with the role *security*, which includes the right to set secrets.
     var reach: Set<String> {
         Set(
             destinations.values.compactMap { destination in

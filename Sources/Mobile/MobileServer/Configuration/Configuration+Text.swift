@@ -12,7 +12,7 @@ extension ServerConfiguration {
         try self.init(yaml: text, path: path, warnings: &warnings)
     }
 
-    /// Reads a YAML file, and returns what may surprise in it.
+    /// Reads a YAML file, and returns its warnings.
     ///
     /// - Parameters:
     ///   - text: The content of the file.
@@ -53,7 +53,7 @@ extension ApplicationConfiguration {
         try self.init(yaml: text, path: path, warnings: &warnings)
     }
 
-    /// Reads an application as YAML, and returns what may surprise in it.
+    /// Reads an application as YAML, and returns its warnings.
     ///
     /// - Parameters:
     ///   - text: The content.

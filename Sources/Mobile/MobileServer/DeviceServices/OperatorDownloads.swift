@@ -71,7 +71,7 @@ struct OperatorDownloads: Sendable {
         }
         let application = applications.first { $0.id == record.upload.application }
         try sender.requireAccess(to: application?.name ?? "")
-        // Logs and stores hold data of users: who reads them is written down first.
+        // Logs and stores hold data of users, so the audit names the reader first.
         try await translatingState { () async throws(ServerStateError) in
             _ = try await services.state.operators.audit(
                 AuditNote(

@@ -4,7 +4,7 @@ import ServerState
 
 /// Writes a log record for each refused replay of a device: a change with a request id that a back end has refused.
 ///
-/// Neither credentials nor bodies enter a record: status, code, path and request id tell what happened.
+/// A record has the status, code, path and id of the request, and neither credentials nor bodies.
 struct RefusalLog: Sendable {
     let services: NodeServices
 
